@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hbg.h - the whole public interface, in reading order.
+ *
+ * One list, one numbering: an argument's position is its place among the regions and scalars of the list it was passed in.
+ * hbg_after() takes no position. The same positions are used by the submit, by the kernel's view and by the boundary.
+ */
+#ifndef HBG_HBG_H
+#define HBG_HBG_H
+
+#include <hbg/version.h>
+#include <hbg/status.h>
+#include <hbg/types.h>
+#include <hbg/region.h>
+#include <hbg/arg.h>
+#include <hbg/kernel.h>
+#include <hbg/graph.h>
+#include <hbg/subgraph.h>
+#include <hbg/log.h>
+#include <hbg/device.h>
+#include <hbg/run.h>
+#include <hbg/image.h>
+#include <hbg/workload.h>
+
+#endif /* HBG_HBG_H */

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* status.h - named statuses, and the struct that says where and why. */
+#ifndef HBG_STATUS_H
+#define HBG_STATUS_H
+
+#include <hbg/version.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HBG_STATUS_MAP(X)                                                                                             \
+    X(0, OK, "done") X(1, TIMEOUT, "not finished within the time given; nothing is lost")                              \
+    X(-1, E_NULL, "an argument that is needed is NULL") X(-2, E_OPTION, "an option is unknown or out of range")        \
+    X(-3, E_STALE, "the handle's run was finished already") X(-4, E_ORDER, "the call does not fit the object's state") \
+    X(-5, E_BUSY, "the object is in use") X(-6, E_NO_MEMORY, "no memory") X(-7, E_ABI, "header and library differ")   \
+    X(-8, E_UNSUPPORTED, "not supported by this version or device")                                                   \
+    X(-9, E_WOULD_DEADLOCK, "only this thread could free what it waits for")                                          \
+    X(-10, E_REENTRANT, "device call from a kernel or a build function")                                              \
+    X(-20, E_REGION, "a view leaves its buffer or does not fit its shape") X(-21, E_ACCESS, "access mode not allowed")\
+    X(-22, E_SIGNATURE, "arguments do not fit the kernel's signature") X(-23, E_LIMIT, "a declared limit is reached") \
+    X(-24, E_WRITTEN, "build code reads what a submitted task writes")                                                \
+    X(-25, E_SCOPE, "a region is used after its scope") X(-26, E_TASK_ID, "a task id is used outside its body")        \
+    X(-40, E_IMAGE, "the image is damaged or foreign")                                                                \
+    X(-60, E_KERNEL, "a kernel failed") X(-61, E_CANCELLED, "the run was cancelled") X(-62, E_STALLED, "no progress") \
+    X(-80, E_DEVICE, "the device is unusable; close and open it")
+
+enum hbg_status {
+#define HBG__ENUM(code, name, text) HBG_##name = code,
+    HBG_STATUS_MAP(HBG__ENUM)
+#undef HBG__ENUM
+    HBG_STATUS_MAX_ = 2
+};
+
+/* Where and why; plain storage of the caller, valid after the object is gone. `size` as in every struct that may grow. */
+struct hbg_error {
+    size_t size;
+    enum hbg_status status;
+    int code;                   /* what the kernel returned */
+    int64_t detail;             /* what hbg_fail() gave, or: used */
+    int64_t limit, requested;   /* for HBG_E_LIMIT */
+    uint32_t task;              /* UINT32_MAX: none */
+    int argument;               /* -1: none */
+    char name[64];              /* kernel, resource or option */
+    char text[256];             /* one sentence */
+};
+
+HBG_API const char *hbg_status_name(enum hbg_status status);
+HBG_API const char *hbg_status_text(enum hbg_status status);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* HBG_STATUS_H */
