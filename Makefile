@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# A thin front of CMake: the common things in one word. Everything lands in build/.
+#
+#   make            the library and build/hbg, optimised
+#   make demo       set-up, build, then two verified workloads
+#   make test       set-up, a build with debug checks, every test
+#   make sanitize   every test under ASan and UBSan, the concurrent ones under TSan
+#   make bench      the benchmarks of submit, bind and dispatch
+#   make clean
+
+JOBS ?= $(shell nproc)
+CONCURRENT = ^(backend|stress|sched|core|atomic|run)$$
+CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
+
+.PHONY: all setup demo test sanitize asan tsan bench clean
+
+all:
+	@cmake --preset release > /dev/null
+	@cmake --build --preset release -j$(JOBS)
+
+setup:
+	@scripts/setup.sh
+
+demo: setup
+	@$(MAKE) --no-print-directory all
+	build/hbg run gp --verify
+	build/hbg run bgemm --verify
+
+test: setup
+	cmake --preset test
+	cmake --build --preset test -j$(JOBS)
+	cd build/test && $(CTEST)
+
+asan: setup
+	cmake --preset asan
+	cmake --build --preset asan -j$(JOBS)
+	cd build/asan && $(CTEST)
+
+tsan: setup
+	cmake --preset tsan
+	cmake --build --preset tsan -j$(JOBS)
+	cd build/tsan && $(CTEST) -L '$(CONCURRENT)'
+
+sanitize:
+	@$(MAKE) --no-print-directory asan
+	@$(MAKE) --no-print-directory tsan
+
+bench: all
+	build/hbg bench submit
+	build/hbg bench bind
+	build/hbg bench dispatch
+
+clean:
+	rm -rf build

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# The hbg command: tools/*.c, bench/*.c and the workloads, over the shared library and its public headers.
+# The workloads are an archive of their own, so that tests can link one of them.
+
+file(GLOB HBG_TOOL_SOURCES CONFIGURE_DEPENDS tools/*.c bench/*.c)
+file(GLOB_RECURSE HBG_WORKLOAD_SOURCES CONFIGURE_DEPENDS workloads/*.c)
+
+if(HBG_WORKLOAD_SOURCES)
+    add_library(hbg_workloads STATIC ${HBG_WORKLOAD_SOURCES})
+    target_include_directories(hbg_workloads PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}
+        PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include)
+    target_compile_definitions(hbg_workloads PRIVATE HBG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
+    target_link_libraries(hbg_workloads PRIVATE hbg_flags PUBLIC hbg_blas m)
+endif()
+
+if(HBG_TOOL_SOURCES)
+    add_executable(hbg_command ${HBG_TOOL_SOURCES})
+    set_target_properties(hbg_command PROPERTIES OUTPUT_NAME hbg ENABLE_EXPORTS OFF)
+    add_dependencies(hbg_command hbg_stamp)
+    target_include_directories(hbg_command PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${HBG_GENERATED_DIR})
+    target_compile_definitions(hbg_command PRIVATE HBG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
+    if(TARGET hbg_workloads)
+        target_link_libraries(hbg_command PRIVATE hbg_workloads)
+    endif()
+    target_link_libraries(hbg_command PRIVATE hbg_flags hbg_shared ${CMAKE_DL_LIBS} m)
+endif()

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Tests. One cmocka binary per *_test.c, named in ctest by its path below tests/ and labelled with its folders:
+# tests/unit/base/vec_test.c is the test unit/base/vec with the labels unit and base.
+#
+#   unit backend stress regress fault   *_test.c, linked with libhbg.a, tests/support/*.c and cmocka; src/ is on the include path
+#   model      *_model.cpp, Relacy models
+#   fuzz       *_fuzz.c beside *_driver.c: registered by tests/fuzz/CMakeLists.txt where that file exists
+#   cli docs   *_test.sh and *_test.py; HBG holds the path of the command, HBG_SOURCE and HBG_BUILD those of the trees
+#   abi        every public header alone, C11 and C++17; device-side sources as C++17
+
+set(HBG_TEST_ENVIRONMENT OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 HBG=${CMAKE_CURRENT_BINARY_DIR}/hbg
+    HBG_SOURCE=${CMAKE_CURRENT_SOURCE_DIR} HBG_BUILD=${CMAKE_CURRENT_BINARY_DIR} CC=${CMAKE_C_COMPILER} CXX=${CMAKE_CXX_COMPILER}
+    ASAN_OPTIONS=detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1)
+set(HBG_TEST_TIMEOUT 120)
+if(HBG_SANITIZE)
+    set(HBG_TEST_TIMEOUT 360)
+endif()
+
+# hbg_test_register: ctest properties that all tests share; labels are the folders of its name.
+function(hbg_test_register name)
+    get_filename_component(labels ${name} DIRECTORY)
+    string(REPLACE "/" ";" labels "${labels}")
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${HBG_TEST_TIMEOUT}
+        ENVIRONMENT "${HBG_TEST_ENVIRONMENT}")
+endfunction()
+
+# ---- cmocka ----
+
+find_path(HBG_CMOCKA_INCLUDE cmocka.h)
+find_library(HBG_CMOCKA_LIBRARY cmocka)
+if(NOT HBG_CMOCKA_INCLUDE OR NOT HBG_CMOCKA_LIBRARY)
+    message(FATAL_ERROR "cmocka is missing (scripts/setup.sh installs it); -DHBG_BUILD_TESTS=OFF builds without tests")
+endif()
+
+file(GLOB HBG_SUPPORT_SOURCES CONFIGURE_DEPENDS tests/support/*.c)
+add_library(hbg_test_base INTERFACE)
+target_compile_definitions(hbg_test_base INTERFACE HBG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
+    $<$<BOOL:${HBG_HAVE_HWLOC}>:HBG_HAVE_HWLOC=1> $<$<BOOL:${HBG_SANITIZE}>:HBG_SANITIZED=1>)
+target_include_directories(hbg_test_base INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR}/tests
+    ${CMAKE_CURRENT_SOURCE_DIR} ${HBG_GENERATED_DIR})
+target_include_directories(hbg_test_base SYSTEM INTERFACE ${HBG_CMOCKA_INCLUDE})
+target_link_libraries(hbg_test_base INTERFACE hbg_flags)
+if(HBG_SUPPORT_SOURCES)
+    add_library(hbg_test_support STATIC ${HBG_SUPPORT_SOURCES})
+    target_include_directories(hbg_test_support PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include)
+    target_link_libraries(hbg_test_support PUBLIC hbg_test_base)
+endif()
+
+file(GLOB_RECURSE HBG_TEST_SOURCES CONFIGURE_DEPENDS tests/unit/*_test.c tests/backend/*_test.c tests/stress/*_test.c
+    tests/regress/*_test.c tests/fault/*_test.c)
+foreach(source ${HBG_TEST_SOURCES})
+    file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR}/tests ${source})
+    string(REGEX REPLACE "_test\\.c$" "" name ${name})
+    string(REPLACE "/" "_" target "test_${name}")
+    get_filename_component(folder ${name} DIRECTORY)
+    get_filename_component(binary ${name} NAME)
+    add_executable(${target} ${source})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${binary}
+        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests/${folder})
+    if(TARGET hbg_test_support)
+        target_link_libraries(${target} PRIVATE hbg_test_support)
+    endif()
+    if(TARGET hbg_workloads)
+        target_link_libraries(${target} PRIVATE hbg_workloads)
+    endif()
+    target_link_libraries(${target} PRIVATE hbg_test_base hbg_static ${HBG_CMOCKA_LIBRARY} ${CMAKE_DL_LIBS} m)
+    add_test(NAME ${name} COMMAND ${target})
+    hbg_test_register(${name})
+endforeach()
+
+# ---- models under Relacy ----
+
+file(GLOB_RECURSE HBG_MODEL_SOURCES CONFIGURE_DEPENDS tests/model/*_model.cpp)
+find_path(HBG_RELACY_INCLUDE relacy/relacy.hpp PATH_SUFFIXES . relacy)
+if(HBG_MODEL_SOURCES AND NOT HBG_RELACY_INCLUDE)
+    message(FATAL_ERROR "relacy is missing (scripts/setup.sh installs it); -DHBG_BUILD_TESTS=OFF builds without tests")
+endif()
+if(NOT HBG_SANITIZE)        # Relacy switches stacks itself and explores orders that no sanitizer would add to
+    foreach(source ${HBG_MODEL_SOURCES})
+        file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR}/tests ${source})
+        string(REGEX REPLACE "_model\\.cpp$" "" name ${name})
+        string(REPLACE "/" "_" target "test_${name}")
+        get_filename_component(binary ${name} NAME)
+        add_executable(${target} ${source})
+        set_target_properties(${target} PROPERTIES OUTPUT_NAME ${binary}
+            RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests/model)
+        target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR}/tests
+            ${CMAKE_CURRENT_SOURCE_DIR}/include)
+        target_include_directories(${target} SYSTEM PRIVATE ${HBG_RELACY_INCLUDE})
+        target_compile_options(${target} PRIVATE -O2)
+        target_link_libraries(${target} PRIVATE hbg_flags)
+        add_test(NAME ${name} COMMAND ${target})
+        hbg_test_register(${name})
+    endforeach()
+endif()
+
+# ---- scripts ----
+
+find_program(HBG_PYTHON python3)
+file(GLOB HBG_TEST_SCRIPTS CONFIGURE_DEPENDS tests/cli/*_test.sh tests/docs/*_test.sh tests/abi/*_test.sh)
+if(HBG_PYTHON)
+    file(GLOB HBG_TEST_PYTHON CONFIGURE_DEPENDS tests/cli/*_test.py tests/docs/*_test.py)
+endif()
+foreach(source ${HBG_TEST_SCRIPTS} ${HBG_TEST_PYTHON})
+    file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR}/tests ${source})
+    if(source MATCHES "\\.py$")
+        set(interpreter ${HBG_PYTHON})
+    else()
+        set(interpreter bash)
+    endif()
+    string(REGEX REPLACE "_test\\.(sh|py)$" "" name ${name})
+    add_test(NAME ${name} COMMAND ${interpreter} ${source})
+    hbg_test_register(${name})
+endforeach()
+
+# ---- headers alone, device sources as C++ ----
+
+set(HBG_CHECK_FLAGS -fsyntax-only -Wall -Wextra -Werror -pedantic -I${CMAKE_CURRENT_SOURCE_DIR}/include)
+file(GLOB_RECURSE HBG_PUBLIC_HEADERS CONFIGURE_DEPENDS include/*.h)
+foreach(header ${HBG_PUBLIC_HEADERS})
+    get_filename_component(name ${header} NAME_WE)
+    add_test(NAME abi/header/${name}/c11 COMMAND ${CMAKE_C_COMPILER} -x c -std=c11 ${HBG_CHECK_FLAGS} ${header})
+    add_test(NAME abi/header/${name}/cxx17 COMMAND ${CMAKE_CXX_COMPILER} -x c++ -std=c++17 ${HBG_CHECK_FLAGS} ${header})
+    set_tests_properties(abi/header/${name}/c11 abi/header/${name}/cxx17 PROPERTIES LABELS abi)
+endforeach()
+
+file(GLOB_RECURSE HBG_DEVICE_SOURCES CONFIGURE_DEPENDS src/sched/*.c src/core/*.c src/atomic/*.c src/image/*.c)
+list(FILTER HBG_DEVICE_SOURCES EXCLUDE REGEX "_model\\.c$")
+foreach(source ${HBG_DEVICE_SOURCES})
+    file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR}/src ${source})
+    string(REGEX REPLACE "\\.c$" "" name ${name})
+    add_test(NAME abi/cxx17/${name} COMMAND ${CMAKE_CXX_COMPILER} -x c++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror
+        -D_GNU_SOURCE=1 -I${CMAKE_CURRENT_SOURCE_DIR}/include -I${CMAKE_CURRENT_SOURCE_DIR}/src -I${HBG_GENERATED_DIR} ${source})
+    set_tests_properties(abi/cxx17/${name} PROPERTIES LABELS abi)
+endforeach()
+
+if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/tests/fuzz/CMakeLists.txt)
+    add_subdirectory(tests/fuzz)
+endif()
