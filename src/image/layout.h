@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* layout.h - the map of an image: what travels to a device, byte for byte.
+ *
+ *    low addresses                                                                            high addresses
+ *    | head (96 bytes) | record n-1 | ... | record 1 | record 0 | payload ...                        | roots |
+ *    ^ image           ^                                        ^ payload, 64-byte aligned on the host       ^ image + bytes
+ *
+ * Task records grow downwards and the payload grows upwards from one point, so that two growing things are one contiguous
+ * range and the live image is one copy. Record i lies at payload - 32 * (i + 1).
+ *
+ * The payload holds, in the order of submission and in units of 8 bytes: interned layouts (struct hbg_layout), parameter bytes
+ * (16-byte aligned), and per task its arguments (struct hbg_view_arg) followed by its edge row, where it has one; the root list
+ * stands at the end. A payload offset of 0 is never a layout's: the payload begins with the layout of an untyped scalar.
+ *
+ * Edges. The producers of a task are unique, lower than the task, and sorted from the latest down. The first three stand in
+ * the record; the rest, from index 3 on, in the edge row behind the arguments (32-bit ids, padded to 8 bytes). Where there are
+ * 255 producers or more, `producer_count` is 255 and the row begins with the true count as a 32-bit word.
+ *
+ * First waits. Every task with producers is linked, in submission order, into the list of its latest producer: `first_waiter`
+ * of the producer, then `next_waiter` of each waiter. These lists are part of the image and never change afterwards. A task
+ * is *queryable* when some consumer has it as a producer but not as its latest: only those may be asked "are you complete?".
+ *
+ * Addresses. An argument's address or value is base[arg.base] + arg.word, from the run's base table:
+ *     base[0] = 0 (constants), base[1] = the payload (parameter bytes), base[2] = the heap (intermediates),
+ *     base[3 ..] = the boundary in position order (address of element 0, or a scalar's value), then device buffers that the
+ *     build named itself. So a replay writes the base table and nothing else.
+ *
+ * Not here: addresses, names, anything per run.
+ */
+#ifndef HBG_IMAGE_LAYOUT_H
+#define HBG_IMAGE_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hbg/kernel.h>
+
+#ifdef __cplusplus
+#define HBG__STATIC_ASSERT static_assert
+#else
+#define HBG__STATIC_ASSERT _Static_assert
+#endif
+
+#define HBG__NIL UINT32_MAX             /* no task */
+#define HBG__TASKS_MAX (1u << 30)       /* two bits of a slot's value are taken */
+#define HBG__ARGS_MAX 65535u
+
+enum { HBG__BASE_ZERO, HBG__BASE_PAYLOAD, HBG__BASE_HEAP, HBG__BASE_BOUNDARY };
+
+enum {
+    HBG__IMAGE_MAGIC = 0x49474248,      /* "HBGI" */
+    HBG__IMAGE_VERSION = 1
+};
+
+/* head.flags */
+enum { HBG__IMAGE_IN_ORDER = 1 };       /* one worker may run ids in order: no asynchronous kernel, priority, gang, mixed task */
+
+struct hbg__image_head {
+    uint32_t magic, version;
+    uint64_t fingerprint;               /* of the sizes and offsets of every wire struct: fingerprint.h */
+    uint64_t image_bytes;               /* head, records, payload, roots */
+    uint64_t payload_bytes;             /* payload with the root list */
+    uint64_t heap_bytes;                /* of intermediates, in each run */
+    uint64_t edge_count;
+    uint32_t task_count;                /* records; noops included */
+    uint32_t noop_count;
+    uint32_t root_count;                /* tasks without producers */
+    uint32_t roots;                     /* payload offset of the root list, 32-bit ids ascending, padded to 8 bytes */
+    uint32_t base_count;                /* entries of the base table that arguments may name */
+    uint32_t boundary_count;            /* of these, values of the boundary */
+    uint32_t near_count;                /* tasks whose latest producer is less than 128 ids back */
+    uint32_t kernel_count;              /* kernels in the program's table */
+    uint32_t flags;
+    uint32_t reserved[3];
+};
+HBG__STATIC_ASSERT(sizeof(struct hbg__image_head) == 96, "the head is three records long, so records stay aligned");
+
+/* record.flags */
+enum {
+    HBG__TASK_QUERYABLE = 1,            /* some consumer names it as a producer that is not its latest */
+    HBG__TASK_NOOP = 2,                 /* visits no core; `kernel` and the arguments mean nothing */
+    HBG__TASK_REUSE = 4                 /* noop of heap reuse: its edges order, but carry no failure */
+};
+
+struct hbg__task_record {
+    uint32_t first_waiter;              /* HBG__NIL: nobody has this task as latest producer */
+    uint32_t next_waiter;               /* HBG__NIL: last in the list of this task's own latest producer */
+    uint32_t producer[3];               /* the latest three, descending; unused ones are HBG__NIL */
+    uint32_t args;                      /* payload offset in 8-byte units */
+    uint16_t kernel;
+    uint16_t arg_count;                 /* 16 bytes each at args; the edge row begins behind them */
+    uint8_t producer_count;             /* 255: the true count is the first word of the edge row */
+    uint8_t flags;
+    uint16_t reserved;                  /* width and lanes, later */
+};
+HBG__STATIC_ASSERT(sizeof(struct hbg__task_record) == 32, "two records a cache line: a 64-byte record costs wide graphs 40 %");
+HBG__STATIC_ASSERT(sizeof(struct hbg_view_arg) == 16, "two 8-byte units an argument");
+HBG__STATIC_ASSERT(sizeof(struct hbg_layout) == 96, "twelve 8-byte units a layout");
+
+/* A task's mutable state on the device; `link` belongs to whoever holds the task: a wake list while it waits, the spill list
+   while it is ready. Neither is ever reset: a word of another epoch reads as empty. */
+struct hbg__slot {
+    uint64_t word;                      /* {epoch, value}: src/sched/slot.h; accessed by src/atomic only */
+    uint32_t link;
+    uint32_t reserved;
+};
+HBG__STATIC_ASSERT(sizeof(struct hbg__slot) == 16, "four slots a cache line");
+
+/* The launch descriptor: all that a run copies besides image and arguments. base_count 8-byte values follow it directly. */
+struct hbg__launch {
+    uint64_t image;                     /* device addresses; 0: none */
+    uint64_t slots;                     /* task_count of struct hbg__slot */
+    uint64_t heap;
+    uint64_t kernel_table;              /* struct hbg__kernel_table: src/core/kernel_table.h */
+    uint64_t image_bytes;
+    uint32_t task_count;
+    uint32_t base_count;                /* entries that follow, the three fixed ones included */
+    uint32_t epoch;                     /* never 0, never that of an earlier run on these slots */
+    uint32_t mode;                      /* enum hbg__mode */
+};
+HBG__STATIC_ASSERT(sizeof(struct hbg__launch) == 56, "8-byte aligned, so the base table can follow");
+
+enum hbg__mode {
+    HBG__MODE_WAKE = 1,                 /* wake lists */
+    HBG__MODE_CLAIM = 2,                /* ids in chunks, producers' words are watched */
+    HBG__MODE_ORDER = 3                 /* one worker, ids in order */
+};
+
+static inline const struct hbg__task_record *hbg__image_record(const unsigned char *payload, uint32_t task)
+{
+    return (const struct hbg__task_record *)(const void *)(payload - ((size_t)task + 1) * sizeof(struct hbg__task_record));
+}
+
+static inline const unsigned char *hbg__image_payload(const struct hbg__image_head *head)
+{
+    return (const unsigned char *)(head + 1) + (size_t)head->task_count * sizeof(struct hbg__task_record);
+}
+
+static inline const void *hbg__image_at(const unsigned char *payload, uint32_t offset) { return payload + (size_t)offset * 8; }
+
+/* The whole number of producers, and the i-th of them, latest first. */
+static inline const uint32_t *hbg__image_edge_row(const unsigned char *payload, const struct hbg__task_record *task)
+{
+    return (const uint32_t *)hbg__image_at(payload, task->args + 2u * task->arg_count);
+}
+
+static inline uint32_t hbg__image_producer_count(const unsigned char *payload, const struct hbg__task_record *task)
+{
+    return task->producer_count < 255 ? task->producer_count : *hbg__image_edge_row(payload, task);
+}
+
+static inline uint32_t hbg__image_producer(const unsigned char *payload, const struct hbg__task_record *task, uint32_t i)
+{
+    if (i < 3) return task->producer[i];
+    return hbg__image_edge_row(payload, task)[i - 3 + (task->producer_count == 255)];
+}
+
+#endif /* HBG_IMAGE_LAYOUT_H */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* workers.h - the threads that are the cores of the `cpu` and `null` devices.
+ *
+ * Between launches every worker sleeps on a doorbell, after spinning for `spin_ns`; during one it runs hbg__sched_work().
+ * One launch at a time: a launch while another is unfinished is a fault of the caller (asserted).
+ *
+ * | call                                   | thread           |
+ * | create, destroy                        | one, no launch in flight |
+ * | launch                                 | one at a time    |
+ * | cancel, poll, wait, progress           | any, during a launch |
+ * | result                                 | any, after wait or poll said done |
+ */
+#ifndef HBG_PLATFORM_CPU_WORKERS_H
+#define HBG_PLATFORM_CPU_WORKERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hbg/status.h>
+
+struct hbg__launch;
+struct hbg__workers;
+struct hbg__alloc;
+
+struct hbg__workers_options {
+    uint32_t workers;                   /* 1 .. 1024 */
+    bool pin;                           /* one CPU of the process's affinity mask each, round robin; cores by hwloc where present */
+    bool no_kernels;                    /* `null`: cores finish at once */
+    bool spill;                         /* a full shared ring spills; false: HBG_E_LIMIT names it (tests) */
+    uint32_t ring_capacity;             /* power of two; of the shared ring */
+    uint64_t spin_ns;                   /* how long an idle worker spins before it yields, then sleeps */
+    uint64_t stall_ns;                  /* nothing runs, nothing is ready, for this long: HBG_E_STALLED */
+};
+
+/* What a finished launch says. For HBG_E_KERNEL: the failed task with the lowest id. */
+struct hbg__launch_result {
+    enum hbg_status status;             /* OK, E_KERNEL, E_CANCELLED, E_STALLED, E_LIMIT, E_UNSUPPORTED (HBG_PENDING returned), E_IMAGE */
+    uint32_t task;                      /* HBG__NIL: none */
+    uint32_t kernel;
+    int code;
+    int64_t detail, limit;              /* of hbg_fail(); for E_LIMIT used and limit */
+    uint64_t started_ns, ended_ns;      /* hbg clock: the first worker began, the last task was done */
+    uint64_t executed, skipped, noops;  /* together the task count, but for E_STALLED and E_LIMIT */
+    char text[256];                     /* stall: who waits for whom, a few of them; otherwise empty */
+};
+
+/* HBG_E_DEVICE (a thread cannot be made; nothing is left), HBG_E_NO_MEMORY. `error` gets the sentence. */
+enum hbg_status hbg__workers_create(const struct hbg__workers_options *options, const struct hbg__alloc *alloc,
+                                    struct hbg__workers **workers, struct hbg_error *error);
+void hbg__workers_destroy(struct hbg__workers *workers);
+
+/* `launch` with its base table behind it stays until the launch is done. Costs one wake for each sleeping worker, no allocation. */
+void hbg__workers_launch(struct hbg__workers *workers, const struct hbg__launch *launch);
+bool hbg__workers_poll(struct hbg__workers *workers);                        /* done? */
+bool hbg__workers_wait(struct hbg__workers *workers, uint64_t timeout_ns);   /* done, or time is up; UINT64_MAX: forever */
+void hbg__workers_cancel(struct hbg__workers *workers);                      /* every task not yet started is skipped */
+void hbg__workers_result(struct hbg__workers *workers, struct hbg__launch_result *result);
+
+/* What runs now, for a wait that timed out: the longest-running task and its worker. False: nothing runs. */
+bool hbg__workers_progress(struct hbg__workers *workers, uint32_t *task, uint32_t *kernel, uint32_t *worker);
+
+/* Bytes of a kernel table for this device, and how to fill it (program registration; see src/core/kernel_table.h). */
+uint32_t hbg__workers_count(const struct hbg__workers *workers);
+
+#endif /* HBG_PLATFORM_CPU_WORKERS_H */
