@@ -17,7 +17,7 @@
 #include "base/arena.h"
 #include "graph/boundary.h"
 
-struct hbg__alloc;
+struct hbg__memory;
 struct hbg__image_head;
 struct hbg__guards;
 
@@ -51,7 +51,7 @@ struct hbg__recording {
 };
 
 /* HBG_E_NO_MEMORY. reserve_bytes as hbg_device_options. */
-enum hbg_status hbg__graph_create(const struct hbg__alloc *alloc, uint64_t reserve_bytes, struct hbg_graph **graph);
+enum hbg_status hbg__graph_create(struct hbg__memory *memory, uint64_t reserve_bytes, struct hbg_graph **graph);
 void hbg__graph_destroy(struct hbg_graph *graph);
 
 /* Call the build function and seal the image into recording->arena (open, contents of no matter). On an error the recording
@@ -65,7 +65,7 @@ bool hbg__recording_holds(const struct hbg__recording *recording, const struct h
                           const struct hbg__buffer_ops *buffers, const char **why);
 
 /* Close the arena, drop the buffers, free the guards; NULL members are fine. */
-void hbg__recording_release(struct hbg__recording *recording, const struct hbg__alloc *alloc, const struct hbg__buffer_ops *buffers);
+void hbg__recording_release(struct hbg__recording *recording, struct hbg__memory *memory, const struct hbg__buffer_ops *buffers);
 
 /* Drop buffers and guards and forget the image, but keep the arena and its warm pages for the next build. */
 void hbg__recording_reset(struct hbg__recording *recording, const struct hbg__buffer_ops *buffers);

@@ -18,9 +18,11 @@
 
 #include <hbg/status.h>
 
+#include "sched/result.h"          /* struct hbg__launch_result */
+
 struct hbg__launch;
 struct hbg__workers;
-struct hbg__alloc;
+struct hbg__memory;
 
 struct hbg__workers_options {
     uint32_t workers;                   /* 1 .. 1024 */
@@ -32,20 +34,8 @@ struct hbg__workers_options {
     uint64_t stall_ns;                  /* nothing runs, nothing is ready, for this long: HBG_E_STALLED */
 };
 
-/* What a finished launch says. For HBG_E_KERNEL: the failed task with the lowest id. */
-struct hbg__launch_result {
-    enum hbg_status status;             /* OK, E_KERNEL, E_CANCELLED, E_STALLED, E_LIMIT, E_UNSUPPORTED (HBG_PENDING returned), E_IMAGE */
-    uint32_t task;                      /* HBG__NIL: none */
-    uint32_t kernel;
-    int code;
-    int64_t detail, limit;              /* of hbg_fail(); for E_LIMIT used and limit */
-    uint64_t started_ns, ended_ns;      /* hbg clock: the first worker began, the last task was done */
-    uint64_t executed, skipped, noops;  /* together the task count, but for E_STALLED and E_LIMIT */
-    char text[256];                     /* stall: who waits for whom, a few of them; otherwise empty */
-};
-
 /* HBG_E_DEVICE (a thread cannot be made; nothing is left), HBG_E_NO_MEMORY. `error` gets the sentence. */
-enum hbg_status hbg__workers_create(const struct hbg__workers_options *options, const struct hbg__alloc *alloc,
+enum hbg_status hbg__workers_create(const struct hbg__workers_options *options, struct hbg__memory *memory,
                                     struct hbg__workers **workers, struct hbg_error *error);
 void hbg__workers_destroy(struct hbg__workers *workers);
 
@@ -59,7 +49,6 @@ void hbg__workers_result(struct hbg__workers *workers, struct hbg__launch_result
 /* What runs now, for a wait that timed out: the longest-running task and its worker. False: nothing runs. */
 bool hbg__workers_progress(struct hbg__workers *workers, uint32_t *task, uint32_t *kernel, uint32_t *worker);
 
-/* Bytes of a kernel table for this device, and how to fill it (program registration; see src/core/kernel_table.h). */
 uint32_t hbg__workers_count(const struct hbg__workers *workers);
 
 #endif /* HBG_PLATFORM_CPU_WORKERS_H */
