@@ -1,24 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The hbg command: tools/*.c, bench/*.c and the workloads, over the shared library and its public headers.
-# The workloads are an archive of their own, so that tests can link one of them.
+# The workloads are an archive of their own, so that tests can link one of them. From inside the tree the command uses only the
+# leaf helpers below and the header-only base/rng.h and base/clock.h; they need libc alone and are compiled in a second time.
 
 file(GLOB HBG_TOOL_SOURCES CONFIGURE_DEPENDS tools/*.c bench/*.c)
+set(HBG_TOOL_HELPERS src/base/json_write.c src/base/option.c)
 file(GLOB_RECURSE HBG_WORKLOAD_SOURCES CONFIGURE_DEPENDS workloads/*.c)
 
 if(HBG_WORKLOAD_SOURCES)
     add_library(hbg_workloads STATIC ${HBG_WORKLOAD_SOURCES})
     target_include_directories(hbg_workloads PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}
-        PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include)
+        PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/src)
     target_compile_definitions(hbg_workloads PRIVATE HBG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
     target_link_libraries(hbg_workloads PRIVATE hbg_flags PUBLIC hbg_blas m)
 endif()
 
 if(HBG_TOOL_SOURCES)
-    add_executable(hbg_command ${HBG_TOOL_SOURCES})
-    set_target_properties(hbg_command PROPERTIES OUTPUT_NAME hbg ENABLE_EXPORTS OFF)
+    add_executable(hbg_command ${HBG_TOOL_SOURCES} ${HBG_TOOL_HELPERS})
+    set_target_properties(hbg_command PROPERTIES OUTPUT_NAME hbg C_VISIBILITY_PRESET hidden
+        ENABLE_EXPORTS ON)      # a loaded workload finds hbg_setup_* in the command
     add_dependencies(hbg_command hbg_stamp)
-    target_include_directories(hbg_command PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${HBG_GENERATED_DIR})
+    target_include_directories(hbg_command PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/src
+        ${HBG_GENERATED_DIR})
     target_compile_definitions(hbg_command PRIVATE HBG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
     if(TARGET hbg_workloads)
         target_link_libraries(hbg_command PRIVATE hbg_workloads)
