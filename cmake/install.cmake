@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# `cmake --install`: headers, both libraries, the command, hbg.pc, hbgConfig.cmake (targets hbg::shared and hbg::static).
+# `cmake --install`: headers, both libraries, hbg.pc, hbgConfig.cmake (targets hbg::shared and hbg::static), and the command.
+# The command is a component of its own: `cmake --install build --component library` leaves it out.
 
 include(CMakePackageConfigHelpers)
 
@@ -13,14 +14,15 @@ configure_file(cmake/hbg.pc.in hbg.pc @ONLY)
 configure_package_config_file(cmake/hbgConfig.cmake.in hbgConfig.cmake INSTALL_DESTINATION ${HBG_CMAKE_DIR})
 write_basic_package_version_file(hbgConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME library)
 install(DIRECTORY include/hbg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(TARGETS hbg_shared hbg_static EXPORT hbgTargets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TARGET hbg_command)
-    set_target_properties(hbg_command PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-    install(TARGETS hbg_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
 install(EXPORT hbgTargets NAMESPACE hbg:: DESTINATION ${HBG_CMAKE_DIR})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hbg.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hbgConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/hbgConfigVersion.cmake
     DESTINATION ${HBG_CMAKE_DIR})
+if(TARGET hbg_command)
+    set_target_properties(hbg_command PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+    install(TARGETS hbg_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+endif()

@@ -7,8 +7,8 @@
 #              workloads too); src/ is on the include path
 #   model      *_model.cpp, Relacy models
 #   fuzz       *_fuzz.c beside *_driver.c: registered by tests/fuzz/CMakeLists.txt where that file exists
-#   cli docs   *_test.sh and *_test.py; HBG holds the path of the command, HBG_SOURCE and HBG_BUILD those of the trees
-#   abi        every public header alone, C11 and C++17; device-side sources as C++17
+#   cli docs abi   *_test.sh and *_test.py; HBG holds the path of the command, HBG_SOURCE and HBG_BUILD those of the trees
+#   abi        every public header alone, C11 and C++17; device-side sources, and the base headers they include, as C++17
 
 set(HBG_TEST_ENVIRONMENT OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 HBG=${CMAKE_CURRENT_BINARY_DIR}/hbg
     HBG_SOURCE=${CMAKE_CURRENT_SOURCE_DIR} HBG_BUILD=${CMAKE_CURRENT_BINARY_DIR} CC=${CMAKE_C_COMPILER} CXX=${CMAKE_CXX_COMPILER}
@@ -99,11 +99,14 @@ endif()
 # ---- scripts ----
 
 find_program(HBG_PYTHON python3)
-file(GLOB HBG_TEST_SCRIPTS CONFIGURE_DEPENDS tests/cli/*_test.sh tests/docs/*_test.sh tests/abi/*_test.sh)
+file(GLOB HBG_TEST_SCRIPTS CONFIGURE_DEPENDS tests/cli/*_test.sh tests/docs/*_test.sh)
+if(NOT HBG_SANITIZE)        # outside programs know nothing of a sanitizer's runtime
+    file(GLOB HBG_TEST_ABI_SCRIPTS CONFIGURE_DEPENDS tests/abi/*_test.sh)
+endif()
 if(HBG_PYTHON)
     file(GLOB HBG_TEST_PYTHON CONFIGURE_DEPENDS tests/cli/*_test.py tests/docs/*_test.py)
 endif()
-foreach(source ${HBG_TEST_SCRIPTS} ${HBG_TEST_PYTHON})
+foreach(source ${HBG_TEST_SCRIPTS} ${HBG_TEST_ABI_SCRIPTS} ${HBG_TEST_PYTHON})
     file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR}/tests ${source})
     if(source MATCHES "\\.py$")
         set(interpreter ${HBG_PYTHON})
@@ -128,9 +131,12 @@ endforeach()
 
 file(GLOB_RECURSE HBG_DEVICE_SOURCES CONFIGURE_DEPENDS src/sched/*.c src/core/*.c src/atomic/*.c src/image/*.c)
 list(FILTER HBG_DEVICE_SOURCES EXCLUDE REGEX "_model\\.c$")
+foreach(header check bits hash)
+    list(APPEND HBG_DEVICE_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/src/base/${header}.h)
+endforeach()
 foreach(source ${HBG_DEVICE_SOURCES})
     file(RELATIVE_PATH name ${CMAKE_CURRENT_SOURCE_DIR}/src ${source})
-    string(REGEX REPLACE "\\.c$" "" name ${name})
+    string(REGEX REPLACE "\\.[ch]$" "" name ${name})
     add_test(NAME abi/cxx17/${name} COMMAND ${CMAKE_CXX_COMPILER} -x c++ -std=c++17 -fsyntax-only -Wall -Wextra -Werror
         -D_GNU_SOURCE=1 -I${CMAKE_CURRENT_SOURCE_DIR}/include -I${CMAKE_CURRENT_SOURCE_DIR}/src -I${HBG_GENERATED_DIR} ${source})
     set_tests_properties(abi/cxx17/${name} PROPERTIES LABELS abi)
