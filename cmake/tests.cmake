@@ -6,7 +6,7 @@
 #   unit backend stress regress fault   *_test.c, linked with libhbg.a, tests/support/*.c and cmocka (all but unit with the
 #              workloads too); src/ is on the include path
 #   model      *_model.cpp, Relacy models
-#   fuzz       *_fuzz.c beside *_driver.c: registered by tests/fuzz/CMakeLists.txt where that file exists
+#   fuzz       as tests/fuzz/CMakeLists.txt says, where that file exists
 #   cli docs abi   *_test.sh and *_test.py; HBG holds the path of the command, HBG_SOURCE and HBG_BUILD those of the trees
 #   abi        every public header alone, C11 and C++17; device-side sources, and the base headers they include, as C++17
 
@@ -131,7 +131,7 @@ endforeach()
 
 file(GLOB_RECURSE HBG_DEVICE_SOURCES CONFIGURE_DEPENDS src/sched/*.c src/core/*.c src/atomic/*.c src/image/*.c)
 list(FILTER HBG_DEVICE_SOURCES EXCLUDE REGEX "_model\\.c$")
-foreach(header check bits hash)
+foreach(header check bits hash clock)
     list(APPEND HBG_DEVICE_SOURCES ${CMAKE_CURRENT_SOURCE_DIR}/src/base/${header}.h)
 endforeach()
 foreach(source ${HBG_DEVICE_SOURCES})
