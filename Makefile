@@ -16,7 +16,7 @@ CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
 .PHONY: all setup demo test sanitize asan tsan bench clean
 
 all:
-	@command -v cmake ninja > /dev/null || { echo "cmake or ninja is missing: scripts/setup.sh installs what is needed" >&2; exit 1; }
+	@{ command -v cmake && command -v ninja; } > /dev/null || { echo "cmake or ninja is missing: scripts/setup.sh installs what is needed" >&2; exit 1; }
 	@cmake --preset release > /dev/null
 	@cmake --build --preset release -j$(JOBS)
 
