@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_runner.c - see graph_runner.h. */
+#include "support/graph_runner.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "support/program.h"
+
+enum { MARGIN = 64 };       /* bytes around each host memory that nobody may touch */
+
+struct driver {
+    struct plan *plan;
+    uint8_t *host[GRAPH_MEMORY_MAX];                    /* MARGIN, memory, MARGIN; also the first contents of a buffer */
+    uint8_t *expected[GRAPH_MEMORY_MAX];
+    struct hbg_buffer *buffer[GRAPH_MEMORY_MAX];        /* NULL: host memory */
+    int builds;
+};
+
+/* ---- the kernel, and the build function ---- */
+
+static int mix_views(const struct hbg_task_view *t)
+{
+    struct mix_view views[GRAPH_ACCESS_MAX];
+    const uint8_t *modes = HBG_VIEW(const uint8_t, t, 1);
+    int count = (int)t->arg_count - 2;
+    for (int i = 0; i < count; i++) {
+        int a = i + 2;
+        views[i] = (struct mix_view){ HBG_VIEW(uint8_t, t, a), (enum hbg_arg_kind)modes[i], hbg_view_rank(t, a),
+                                      hbg_dtype_size(hbg_view_dtype(t, a)), hbg_view_shape(t, a), hbg_view_stride_bytes(t, a) };
+    }
+    mix(hbg_view_u64(t, 0), views, count);
+    return 0;
+}
+
+static const struct hbg_kernel kernels[] = { HBG_KERNEL(0, mix_views, NULL) };
+
+static struct hbg_region attached(struct hbg_region root, struct hbg_region view)
+{
+    view.storage = root.storage;
+    view.flags |= root.flags;
+    view.offset_bytes += root.offset_bytes;
+    return view;
+}
+
+static void submit_step(struct hbg_graph *g, const struct plan *plan, struct step *step, const struct hbg_region *root)
+{
+    uint8_t modes[GRAPH_ACCESS_MAX] = { 0 };
+    struct hbg_arg *list = malloc((size_t)(2 + step->access_count + step->after_count) * sizeof *list);
+    size_t n = 0;
+    if (!list) abort();
+    if (step->kind == GRAPH_TASK) {
+        list[n++] = hbg_u64((uint64_t)step->label);
+        list[n++] = hbg_bytes(modes, sizeof modes);
+    }
+    for (int i = 0; i < step->access_count; i++) {
+        struct hbg_region region = attached(root[step->access[i].window], step->access[i].view);
+        modes[i] = (uint8_t)step->access[i].mode;
+        list[n++] = modes[i] == HBG_ARG_IN ? hbg_in(region) : modes[i] == HBG_ARG_OUT ? hbg_out(region) : hbg_inout(region);
+    }
+    for (int i = 0; i < step->after_count; i++) list[n++] = hbg_after(plan->step[step->after[i]].task);
+    struct hbg_arg_list all = { list, n };
+    step->task = step->kind == GRAPH_TASK ? hbg_submit_args(g, 0, all) : hbg_noop_args(g, all);
+    free(list);
+}
+
+static void build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct driver *driver = *(struct driver *const *)params;
+    struct plan *plan = driver->plan;
+    struct hbg_region root[GRAPH_WINDOW_MAX];
+    driver->builds++;
+    for (int w = 0; w < plan->graph->window_count; w++) {
+        const struct graph_window *window = &plan->graph->window[w];
+        if (plan->position[w] >= 0) root[w] = hbg_args_region(args, plan->position[w]);
+        else if (window->kind == WINDOW_NAMED) root[w] = hbg_buffer_region(driver->buffer[window->memory], (size_t)window->offset, HBG_U8, HBG_SHAPE(window->size_bytes));
+    }
+    for (int s = 0; s < plan->count; s++) {
+        struct step *step = &plan->step[s];
+        switch (step->kind) {
+        case GRAPH_TASK: case GRAPH_NOOP: submit_step(g, plan, step, root); break;
+        case GRAPH_BARRIER: hbg_barrier(g); break;
+        case GRAPH_ALLOC: root[step->window] = hbg_alloc(g, HBG_U8, HBG_SHAPE(plan->graph->window[step->window].size_bytes)); break;
+        case GRAPH_SCOPE_AUTO: hbg_scope_begin(g, HBG_SCOPE_AUTO); break;
+        case GRAPH_SCOPE_MANUAL: hbg_scope_begin(g, HBG_SCOPE_MANUAL); break;
+        case GRAPH_SCOPE_END: hbg_scope_end(g); break;
+        }
+    }
+}
+
+/* ---- memories and arguments ---- */
+
+static bool is_buffer(const struct random_graph *graph, int memory)
+{
+    for (int w = 0; w < graph->window_count; w++) {
+        if (graph->window[w].kind != WINDOW_ALLOC && graph->window[w].memory == memory) return graph->window[w].kind != WINDOW_HOST;
+    }
+    return false;
+}
+
+static bool driver_open(struct driver *driver, struct hbg_device *device, struct plan *plan)
+{
+    struct hbg__rng rng;
+    hbg__rng_seed(&rng, plan->graph->seed ^ 0x5eed);
+    *driver = (struct driver){ .plan = plan };
+    for (int m = 0; m < plan->graph->memory_count; m++) {
+        size_t size = (size_t)plan->graph->memory_bytes[m];
+        driver->host[m] = malloc(size + 2 * MARGIN);
+        driver->expected[m] = malloc(size + 2 * MARGIN);
+        if (!driver->host[m] || !driver->expected[m]) abort();
+        for (size_t b = 0; b < size + 2 * MARGIN; b++) driver->host[m][b] = (uint8_t)hbg__rng_next(&rng);
+        memcpy(driver->expected[m], driver->host[m], size + 2 * MARGIN);
+        if (!is_buffer(plan->graph, m)) continue;
+        if (hbg_buffer_create(device, size, &driver->buffer[m]) != HBG_OK) return false;
+        if (hbg_buffer_write(driver->buffer[m], 0, driver->host[m] + MARGIN, size) != HBG_OK) return false;
+    }
+    return true;
+}
+
+static void driver_close(struct driver *driver)
+{
+    for (int m = 0; m < GRAPH_MEMORY_MAX; m++) {
+        free(driver->host[m]);
+        free(driver->expected[m]);
+        hbg_buffer_destroy(driver->buffer[m]);
+    }
+}
+
+static struct hbg_arg_list driver_arguments(const struct driver *driver, struct hbg_arg *list)
+{
+    const struct plan *plan = driver->plan;
+    for (int w = 0; w < plan->graph->window_count; w++) {
+        const struct graph_window *window = &plan->graph->window[w];
+        if (plan->position[w] < 0) continue;
+        struct hbg_shape shape = HBG_SHAPE(window->size_bytes);
+        uint8_t *data = driver->host[window->memory] + MARGIN + window->offset;
+        struct hbg_region region = window->kind == WINDOW_BUFFER ? hbg_buffer_region(driver->buffer[window->memory], (size_t)window->offset, HBG_U8, shape)
+                                 : plan->mode[w] == HBG_ARG_IN ? hbg_host_const(data, HBG_U8, shape) : hbg_host(data, HBG_U8, shape);
+        list[plan->position[w]] = plan->mode[w] == HBG_ARG_IN ? hbg_in(region) : plan->mode[w] == HBG_ARG_OUT ? hbg_out(region) : hbg_inout(region);
+    }
+    return (struct hbg_arg_list){ list, (size_t)plan->argument_count };
+}
+
+static struct hbg_program *driver_program(struct driver *driver, struct hbg_device *device, bool pure, struct hbg_error *error)
+{
+    struct hbg_program *program = NULL;
+    struct hbg_program_options options = HBG_OPTIONS(program_options);
+    options.name = "random";
+    options.build = build;
+    options.params = &driver;
+    options.params_size = sizeof driver;
+    options.kernels = kernels;
+    options.kernel_count = 1;
+    options.pure_build = pure;
+    options.error = error;
+    return hbg_program_create(device, &options, &program) == HBG_OK ? program : NULL;
+}
+
+/* ---- running ---- */
+
+static bool same_memories(struct driver *driver, bool loud)
+{
+    for (int m = 0; m < driver->plan->graph->memory_count; m++) {
+        size_t size = (size_t)driver->plan->graph->memory_bytes[m];
+        if (driver->buffer[m] && hbg_buffer_read(driver->buffer[m], 0, driver->host[m] + MARGIN, size) != HBG_OK) return false;
+        for (size_t b = 0; b < size + 2 * MARGIN; b++) {
+            if (driver->host[m][b] == driver->expected[m][b]) continue;
+            if (loud) fprintf(stderr, "memory %d, byte %lld: %d instead of %d\n", m, (long long)b - MARGIN, driver->host[m][b], driver->expected[m][b]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool run_round(struct driver *driver, struct hbg_program *program, const struct graph_way *way, int round)
+{
+    struct hbg_arg list[GRAPH_WINDOW_MAX];
+    struct hbg_result result = HBG_OPTIONS(result);
+    uint8_t *memory[GRAPH_MEMORY_MAX] = { NULL };
+    for (int m = 0; m < driver->plan->graph->memory_count; m++) memory[m] = driver->expected[m] + MARGIN;
+    plan_execute(driver->plan, memory);
+    enum hbg_status status = hbg_run_sync(program, driver_arguments(driver, list), &result);
+    if (status != HBG_OK) {
+        if (way->loud) fprintf(stderr, "round %d: %s: %s (task %u, argument %d)\n", round, hbg_status_name(status), result.error.text, result.error.task, result.error.argument);
+        return false;
+    }
+    if (way->pure && result.replayed != (round > 0)) {
+        if (way->loud) fprintf(stderr, "round %d was %sreplayed: %s\n", round, result.replayed ? "" : "not ", result.why);
+        return false;
+    }
+    if (!same_memories(driver, way->loud)) {
+        if (way->loud) fprintf(stderr, "in round %d\n", round);
+        return false;
+    }
+    return true;
+}
+
+bool graph_runs_right(struct hbg_device *device, const struct random_graph *graph, const struct graph_way *way)
+{
+    struct plan plan;
+    struct driver driver;
+    struct hbg_error error = HBG_OPTIONS(error);
+    graph_resolve(&plan, graph);
+    bool right = driver_open(&driver, device, &plan);
+    struct hbg_program *program = right ? driver_program(&driver, device, way->pure, &error) : NULL;
+    right = program != NULL;
+    for (int round = 0; right && round < way->rounds; round++) right = run_round(&driver, program, way, round);
+    hbg_program_destroy(program);
+    driver_close(&driver);
+    plan_free(&plan);
+    return right;
+}
+
+void graph_edges(struct hbg_device *device, struct plan *plan, struct edges *edges)
+{
+    struct driver driver;
+    struct hbg_error error = HBG_OPTIONS(error);
+    struct hbg_arg list[GRAPH_WINDOW_MAX];
+    assert_true(driver_open(&driver, device, plan));
+    struct hbg_program *program = driver_program(&driver, device, false, &error);
+    if (!program) fail_msg("%s", error.text);
+    program_edges(program, driver_arguments(&driver, list), edges);
+    hbg_program_destroy(program);
+    driver_close(&driver);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph_runner.h - a random graph through the public interface: built, run, compared byte for byte with its oracle. */
+#ifndef HBG_TEST_GRAPH_RUNNER_H
+#define HBG_TEST_GRAPH_RUNNER_H
+
+#include "support/graph_oracle.h"
+
+struct graph_way {
+    bool pure;              /* as a pure program: from the second round on it must be replayed */
+    int rounds;             /* each from the memories that the one before left */
+    bool loud;              /* say on stderr what is wrong */
+};
+
+/* Does it run, and leave in every memory what the tasks would have left one after the other, and nothing beside it? */
+bool graph_runs_right(struct hbg_device *device, const struct random_graph *graph, const struct graph_way *way);
+
+/* Build it, read its edges, execute nothing. The ids of the plan's tasks are filled in. */
+void graph_edges(struct hbg_device *device, struct plan *plan, struct edges *edges);
+
+#endif /* HBG_TEST_GRAPH_RUNNER_H */
