@@ -19,6 +19,10 @@ struct hbg_workload {
     const struct hbg_kernel *kernels; size_t kernel_count;
     int (*golden)(struct hbg_setup *s); /* fills expected copies; NULL: --verify is refused */
     double abs_tolerance, rel_tolerance;
+    bool pure_build;                    /* as in struct hbg_program_options: later rounds may be replayed */
+    int (*residual)(struct hbg_setup *s, double *residual);  /* one measure of the whole result, checked by --verify; NULL: none */
+    double residual_tolerance;
+    int (*report)(struct hbg_setup *s); /* after the last round: what is printed of the results; NULL: nothing */
 };
 #define HBG_WORKLOAD_ABI "hbg-workload-1"
 #ifdef __cplusplus
@@ -28,12 +32,17 @@ struct hbg_workload {
 #endif
 HBG_API int64_t hbg_setup_i64(struct hbg_setup *s, const char *name);
 HBG_API double hbg_setup_f64(struct hbg_setup *s, const char *name);
+HBG_API const char *hbg_setup_text(struct hbg_setup *s, const char *name);         /* borrowed */
 HBG_API uint64_t hbg_setup_random(struct hbg_setup *s);                            /* of the printed seed */
 HBG_API void *hbg_setup_tensor(struct hbg_setup *s, const char *name, enum hbg_arg_kind access, enum hbg_dtype dtype, struct hbg_shape shape);
 HBG_API void hbg_setup_scalar(struct hbg_setup *s, const char *name, struct hbg_arg scalar);
 HBG_API void hbg_setup_params(struct hbg_setup *s, const void *params, size_t size_bytes);
 HBG_API const void *hbg_setup_input(struct hbg_setup *s, const char *name);        /* golden: what the run was given */
+HBG_API int64_t hbg_setup_count(struct hbg_setup *s, const char *name);             /* elements of a tensor */
 HBG_API void *hbg_setup_expected(struct hbg_setup *s, const char *name);
+HBG_API const void *hbg_setup_result(struct hbg_setup *s, const char *name);       /* residual, report: what the last round left */
+HBG_API void hbg_setup_value(struct hbg_setup *s, const char *name, double value); /* report: one number */
+HBG_API void hbg_setup_table(struct hbg_setup *s, const char *const *columns, size_t column_count, const double *cells, size_t row_count);
 HBG_API int hbg_setup_fail(struct hbg_setup *s, const char *text);
 
 #ifdef __cplusplus
