@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gp: parameters, the table, the prediction times, the report, and the descriptor.
+ */
+#include "gp.h"
+#include "csv.h"
+#include "table_file.h"
+#include "workloads/dense/dense.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int hbg__gp_covariance_params(struct hbg_setup *s, struct gp_covariance *c)
+{
+    const struct { const char *name; double *value; bool zero_allowed; } params[] = {
+        { "trend_amplitude", &c->trend_amplitude, true }, { "trend_length", &c->trend_length, false },
+        { "season_amplitude", &c->season_amplitude, true }, { "season_decay", &c->season_decay, false },
+        { "season_width", &c->season_width, false },
+        { "medium_amplitude", &c->medium_amplitude, true }, { "medium_length", &c->medium_length, false },
+        { "medium_shape", &c->medium_shape, false },
+        { "local_amplitude", &c->local_amplitude, true }, { "local_length", &c->local_length, false },
+        { "noise", &c->noise, true },
+    };
+
+    for (size_t i = 0; i < sizeof params / sizeof *params; i++) {
+        double value = hbg_setup_f64(s, params[i].name);
+        if (!(value > 0.0) && !(params[i].zero_allowed && value == 0.0)) {
+            char text[96];
+            snprintf(text, sizeof text, "%s must %s", params[i].name, params[i].zero_allowed ? "not be negative" : "be above zero");
+            return hbg_setup_fail(s, text);
+        }
+        *params[i].value = value;
+    }
+    return 0;
+}
+
+/* "1998.0,1998.5,..": the tensor t, and the two results of its size */
+static int prediction_times(struct hbg_setup *s)
+{
+    char *list = strdup(hbg_setup_text(s, "predict")), *rest = list, *entry, text[160];
+    int64_t count = 1;
+    double *t;
+    int status = 0;
+
+    if (!list)
+        return hbg_setup_fail(s, "no memory for the prediction times");
+    for (const char *p = list; *p; p++)
+        count += *p == ',';
+    t = hbg_setup_tensor(s, "t", HBG_ARG_IN, HBG_F64, HBG_SHAPE(count));
+    for (int64_t i = 0; t && status == 0 && (entry = strsep(&rest, ",")); i++) {
+        const char *wrong = hbg__csv_number(entry, &t[i]);
+        if (wrong) {
+            snprintf(text, sizeof text, "predict: entry %lld, `%.40s`, %s", (long long)i + 1, entry, wrong);
+            status = hbg_setup_fail(s, text);
+        }
+    }
+    free(list);
+    if (!t || status
+        || !hbg_setup_tensor(s, "prediction", HBG_ARG_OUT, HBG_F64, HBG_SHAPE(count))
+        || !hbg_setup_tensor(s, "deviation", HBG_ARG_OUT, HBG_F64, HBG_SHAPE(count)))
+        return -1;
+    return 0;
+}
+
+/* the tensors x and y */
+static int table(struct hbg_setup *s)
+{
+    const char *name = hbg_setup_text(s, "data");
+    struct csv_columns columns;
+    char text[512];
+    double *x, *y;
+    FILE *file = hbg__table_open(name, text, sizeof text);
+    bool good;
+
+    if (!file)
+        return hbg_setup_fail(s, text);
+    good = hbg__csv_read(file, hbg_setup_text(s, "x"), hbg_setup_text(s, "y"), &columns);
+    fclose(file);
+    if (!good) {
+        snprintf(text, sizeof text, "%.180s: %s", name, columns.error);
+        return hbg_setup_fail(s, text);
+    }
+    x = hbg_setup_tensor(s, "x", HBG_ARG_IN, HBG_F64, HBG_SHAPE(columns.rows));
+    y = hbg_setup_tensor(s, "y", HBG_ARG_IN, HBG_F64, HBG_SHAPE(columns.rows));
+    if (x && y) {
+        memcpy(x, columns.x, (size_t)columns.rows * sizeof *x);
+        memcpy(y, columns.y, (size_t)columns.rows * sizeof *y);
+    }
+    hbg__csv_release(&columns);
+    return x && y ? 0 : -1;
+}
+
+int hbg__gp_inputs(struct hbg_setup *s)
+{
+    struct gp_params params;
+    int status;
+
+    memset(&params, 0, sizeof params);
+    params.tile = hbg_setup_i64(s, "tile");
+    if (params.tile < 1 || params.tile > 32768)
+        return hbg_setup_fail(s, "tile must be between 1 and 32768");
+    status = hbg__gp_covariance_params(s, &params.covariance);
+    if (!status)
+        status = table(s);
+    if (!status)
+        status = prediction_times(s);
+    if (status)
+        return status;
+    if (!hbg_setup_tensor(s, "likelihood", HBG_ARG_OUT, HBG_F64, HBG_SHAPE(1)))
+        return -1;
+    hbg_setup_params(s, &params, sizeof params);
+    hbg__dense_prepare();
+    return 0;
+}
+
+int hbg__gp_report(struct hbg_setup *s)
+{
+    static const char *const columns[] = { "time", "mean", "deviation" };
+    const double *t = hbg_setup_input(s, "t"), *prediction = hbg_setup_result(s, "prediction");
+    const double *deviation = hbg_setup_result(s, "deviation"), *likelihood = hbg_setup_result(s, "likelihood");
+    int64_t count = hbg_setup_count(s, "t");
+    double *cells;
+
+    if (!t || !prediction || !deviation || !likelihood)
+        return -1;
+    cells = malloc((size_t)count * 3 * sizeof *cells);
+    if (!cells)
+        return hbg_setup_fail(s, "no memory for the table of predictions");
+    for (int64_t i = 0; i < count; i++) {
+        cells[3 * i] = t[i];
+        cells[3 * i + 1] = prediction[i];
+        cells[3 * i + 2] = deviation[i];
+    }
+    hbg_setup_value(s, "n", (double)hbg_setup_count(s, "x"));
+    hbg_setup_value(s, "log_marginal_likelihood", *likelihood);
+    hbg_setup_table(s, columns, 3, cells, (size_t)count);
+    free(cells);
+    return 0;
+}
+
+static const char *const params[] = {
+    "data=mauna_loa_co2.csv", "x=", "y=", "tile=64",
+    "predict=1998.0,1998.5,1999.0,1999.5,2000.0,2000.5,2001.0,2001.5,2002.0,2002.5",
+    "trend_amplitude=66.0", "trend_length=67.0", "season_amplitude=2.4", "season_decay=90.0", "season_width=1.3",
+    "medium_amplitude=0.66", "medium_length=1.2", "medium_shape=0.78", "local_amplitude=0.18", "local_length=0.134",
+    "noise=0.19", NULL,
+};
+
+const struct hbg_workload hbg__gp_workload = {
+    .size = sizeof(struct hbg_workload),
+    .abi = HBG_WORKLOAD_ABI,
+    .name = "gp",
+    .doc = "Gaussian-process regression on a table of times and values; predicts at given times",
+    .params = params,
+    .inputs = hbg__gp_inputs,
+    .build = hbg__gp_build,
+    .kernels = hbg__gp_kernels,
+    .kernel_count = GP_KERNEL_COUNT,
+    .golden = hbg__gp_golden,
+    .abs_tolerance = 1e-7,
+    .rel_tolerance = 1e-8,
+    .pure_build = true,
+    .report = hbg__gp_report,
+};

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The workloads that are built into the command, and what several of them share.
+ *
+ * Each folder holds one workload: inputs (parameters checked, tensors filled), build (the graph), kernels (what a task
+ * does) and golden (a plain reference in double precision that shares no code with the kernels). A built-in workload is
+ * the same struct hbg_workload that a workload in a file of its own exports.
+ */
+#ifndef HBG_WORKLOADS_WORKLOADS_H
+#define HBG_WORKLOADS_WORKLOADS_H
+
+#include <hbg/hbg.h>
+
+extern const struct hbg_workload hbg__vector_workload;
+extern const struct hbg_workload hbg__bgemm_workload;
+extern const struct hbg_workload hbg__cholesky_workload;
+extern const struct hbg_workload hbg__gp_workload;
+
+/* in the order that `hbg list` prints; ends with NULL */
+extern const struct hbg_workload *const hbg__workloads[];
+
+/* a number in [-1, 1) with 24 random bits: the same number in f32 and in f64 */
+static inline double workload_uniform(struct hbg_setup *s)
+{
+    return (double)(hbg_setup_random(s) >> 40) * 0x1p-23 - 1.0;
+}
+
+/* cells of `cell` elements that cover `extent` elements; no overflow for any extent and cell above zero */
+static inline int64_t workload_cells(int64_t extent, int64_t cell)
+{
+    return extent / cell + (extent % cell != 0);
+}
+
+#endif
