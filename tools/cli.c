@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line's parser.
+ */
+#include "cli.h"
+
+#include "base/option.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void hbg__cli_error(const char *command, const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    fprintf(stderr, "hbg%s%s: ", *command ? " " : "", command);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+}
+
+/* ---- numbers ---- */
+
+static bool is_number_start(char c)
+{
+    return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.';
+}
+
+const char *hbg__cli_i64(const char *text, int64_t *value)
+{
+    char *end;
+    long long v;
+
+    if (!is_number_start(*text))
+        return "is not a whole number";
+    errno = 0;
+    v = strtoll(text, &end, 10);
+    if (end == text || *end)
+        return "is not a whole number";
+    if (errno == ERANGE)
+        return "is out of range for a whole number";
+    *value = v;
+    return NULL;
+}
+
+const char *hbg__cli_u64(const char *text, uint64_t *value)
+{
+    char *end;
+    unsigned long long v;
+
+    if (*text < '0' || *text > '9')
+        return "is not a whole number of 0 or more";
+    errno = 0;
+    v = strtoull(text, &end, 10);
+    if (*end)
+        return "is not a whole number of 0 or more";
+    if (errno == ERANGE)
+        return "is out of range for a whole number";
+    *value = v;
+    return NULL;
+}
+
+const char *hbg__cli_f64(const char *text, double *value)
+{
+    char *end;
+    double v;
+
+    if (!is_number_start(*text) || text[strspn(text, "0123456789.eE+-")])
+        return "is not a number";
+    v = strtod(text, &end);
+    if (end == text || *end)
+        return "is not a number";
+    if (!isfinite(v))
+        return "is out of range for a number";
+    *value = v;
+    return NULL;
+}
+
+/* ---- names ---- */
+
+const char *hbg__cli_hint(const char *name, const char *const *known, size_t count, char *text, size_t text_size)
+{
+    const char *nearest = hbg__option_nearest(name, known, (int)count);
+    size_t used;
+
+    if (nearest) {
+        snprintf(text, text_size, "; did you mean `%s`?", nearest);
+        return text;
+    }
+    used = (size_t)snprintf(text, text_size, count ? "; known are " : "; there are none");
+    for (size_t i = 0; i < count && used < text_size; i++)
+        used += (size_t)snprintf(text + used, text_size - used, "%s%s", i ? ", " : "", known[i]);
+    return text;
+}
+
+/* ---- options ---- */
+
+static void show_help(const struct cli_command *command)
+{
+    printf("usage: hbg %s %s\n\n%s\n", command->name, command->usage, command->help);
+    for (size_t i = 0; i < command->option_count; i++)
+        printf("%s  %s %s\n", i ? "" : "\n", command->option[i].name, command->option[i].help);
+}
+
+static const struct cli_option *find_option(const struct cli_command *command, const char *text, size_t length)
+{
+    for (size_t i = 0; i < command->option_count; i++)
+        if (strncmp(command->option[i].name, text, length) == 0 && command->option[i].name[length] == '\0')
+            return &command->option[i];
+    return NULL;
+}
+
+static bool unknown_option(const struct cli_command *command, const char *text, size_t length)
+{
+    char name[64], hint[256];
+    const char *names[32];
+    size_t count = 0;
+
+    snprintf(name, sizeof name, "%.*s", (int)length, text);
+    for (; count < command->option_count && count < 32; count++)
+        names[count] = command->option[count].name;
+    hbg__cli_error(command->name, "there is no option `%s`%s", name, hbg__cli_hint(name, names, count, hint, sizeof hint));
+    return false;
+}
+
+/* the option at argv[*at], and its value behind `=` or in the next place */
+static bool take_option(const struct cli_command *command, int argc, char **argv, int *at)
+{
+    const char *text = argv[*at], *equals = strchr(text, '=');
+    size_t length = equals ? (size_t)(equals - text) : strlen(text);
+    const struct cli_option *option = find_option(command, text, length);
+
+    if (!option)
+        return unknown_option(command, text, length);
+    if (option->flag) {
+        if (equals) {
+            hbg__cli_error(command->name, "option %s takes no value", option->name);
+            return false;
+        }
+        *option->flag = true;
+        return true;
+    }
+    if (!equals && *at + 1 >= argc) {
+        hbg__cli_error(command->name, "option %s needs a value", option->name);
+        return false;
+    }
+    *option->value = equals ? equals + 1 : argv[++*at];
+    return true;
+}
+
+enum cli_outcome hbg__cli_parse(const struct cli_command *command, int argc, char **argv, const char **rest, size_t *rest_count)
+{
+    bool options_end = false;
+
+    *rest_count = 0;
+    for (int i = 0; i < argc; i++) {
+        if (options_end || argv[i][0] != '-' || argv[i][1] == '\0') {
+            rest[(*rest_count)++] = argv[i];
+        } else if (strcmp(argv[i], "--") == 0) {
+            options_end = true;
+        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+            show_help(command);
+            return CLI_HELP_SHOWN;
+        } else if (!take_option(command, argc, argv, &i)) {
+            return CLI_REFUSED;
+        }
+    }
+    return CLI_PARSED;
+}
+
+/* ---- output files ---- */
+
+bool hbg__cli_output_open(struct cli_output *output, const char *command, const char *path)
+{
+    output->command = command;
+    output->path = path;
+    output->stream = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
+    if (!output->stream)
+        hbg__cli_error(command, "`%s` cannot be written: %s", path, strerror(errno));
+    return output->stream != NULL;
+}
+
+bool hbg__cli_output_close(struct cli_output *output)
+{
+    FILE *stream = output->stream;
+    bool bad = ferror(stream) != 0;
+
+    errno = 0;
+    if ((stream == stdout ? fflush(stream) : fclose(stream)) != 0)
+        bad = true;
+    output->stream = NULL;
+    if (bad)
+        hbg__cli_error(output->command, "`%s` was not written whole: %s", output->path, strerror(errno ? errno : EIO));
+    return !bad;
+}

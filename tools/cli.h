@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command line: options, numbers, and sentences for what cannot be understood.
+ *
+ * Exit statuses of the command: 0 all that was asked for succeeded; 1 something failed; 2 the command line is wrong.
+ */
+#ifndef HBG_TOOLS_CLI_H
+#define HBG_TOOLS_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_MISUSED = 2 };
+
+/* One option: with `value` set it takes a value, with `flag` set it takes none. */
+struct cli_option {
+    const char *name;                   /* "--rounds" */
+    const char **value;                 /* borrowed from argv */
+    bool *flag;
+    const char *help;                   /* "N  timed rounds (10)" */
+};
+
+struct cli_command {
+    const char *name;                   /* "run" */
+    const char *usage;                  /* "WORKLOAD [key=value ...]" */
+    const char *help;                   /* a sentence */
+    const struct cli_option *option;
+    size_t option_count;
+};
+
+enum cli_outcome { CLI_PARSED, CLI_HELP_SHOWN, CLI_REFUSED };
+
+/* Fills options and packs what is no option into rest[0..*rest_count), room for argc of them. "--" ends the options. */
+enum cli_outcome hbg__cli_parse(const struct cli_command *command, int argc, char **argv, const char **rest, size_t *rest_count);
+
+/* "hbg run: sentence" on standard error */
+__attribute__((format(printf, 2, 3))) void hbg__cli_error(const char *command, const char *format, ...);
+
+/* NULL and the value, or what is wrong with the text: "is not a whole number", .. */
+const char *hbg__cli_i64(const char *text, int64_t *value);
+const char *hbg__cli_u64(const char *text, uint64_t *value);
+const char *hbg__cli_f64(const char *text, double *value);
+
+/* "; did you mean `x`?" for a name that is nearly one of those known, else "; known are a, b, .." */
+const char *hbg__cli_hint(const char *name, const char *const *known, size_t count, char *text, size_t text_size);
+
+/* An output file: "-" is standard output. False: it could not be opened, or not all of it was written. */
+struct cli_output {
+    const char *command, *path;
+    FILE *stream;
+};
+bool hbg__cli_output_open(struct cli_output *output, const char *command, const char *path);
+bool hbg__cli_output_close(struct cli_output *output);
+
+#endif

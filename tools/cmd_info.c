@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hbg info: the machine, the library, and what opening a device here says.
+ */
+#include "command.h"
+
+#include "cli.h"
+#include "host_info.h"
+#include "table.h"
+
+#include <hbg/hbg.h>
+
+#include <stdio.h>
+#include <string.h>
+
+/* The lines that a device logs while it opens and closes. */
+struct device_log {
+    bool any;
+};
+
+static void print_log(void *user, enum hbg_log_level level, const char *text)
+{
+    struct device_log *log = user;
+
+    (void)level;
+    hbg__table_line(log->any ? "" : "device says", "%s", text);
+    log->any = true;
+}
+
+static void print_machine(const struct host_info *info)
+{
+    char text[64];
+
+    hbg__table_line("machine", "%s", info->machine);
+    if (info->processor[0])
+        hbg__table_line("processor", "%s", info->processor);
+    hbg__table_line("cpus", "%ld online, %d allowed by affinity", info->processors_online, info->processors_allowed);
+    if (info->quota > 0.0)
+        hbg__table_line("cpu quota", "%.3g cpus, by control group", info->quota);
+    else
+        hbg__table_line("cpu quota", "none");
+    hbg__table_line("memory", "%s", hbg__table_bytes(info->memory_bytes, text));
+    hbg__table_line("page", "%s", hbg__table_bytes((uint64_t)info->page_bytes, text));
+    if (info->huge_page_bytes)
+        hbg__table_line("huge page", "%s, %s", hbg__table_bytes(info->huge_page_bytes, text), info->huge_pages);
+    if (info->address_space_bytes != UINT64_MAX)
+        hbg__table_line("address space", "limited to %s", hbg__table_bytes(info->address_space_bytes, text));
+    if (info->overcommit[0])
+        hbg__table_line("overcommit", "%s", strcmp(info->overcommit, "2") == 0 ? "strict" : "allowed");
+}
+
+/* opens and closes the device, so that what it finds here (workers, reservation) is seen */
+static bool print_device(const char *spec)
+{
+    struct device_log log = { false };
+    struct hbg_error error = HBG_OPTIONS(error);
+    struct hbg_device_options options = HBG_OPTIONS(device_options);
+    struct hbg_device *device;
+    enum hbg_status status;
+
+    options.log = print_log;
+    options.log_user = &log;
+    options.log_level = HBG_LOG_INFO;
+    options.error = &error;
+    hbg__table_line("device", "%s", spec);
+    status = hbg_device_open(spec, &options, &device);
+    if (status != HBG_OK) {
+        hbg__cli_error("info", "%s: %s: %s", spec, hbg_status_name(status), error.text[0] ? error.text : hbg_status_text(status));
+        return false;
+    }
+    status = hbg_device_close(device);
+    if (status != HBG_OK)
+        hbg__cli_error("info", "%s: %s: %s", spec, hbg_status_name(status), hbg_status_text(status));
+    return status == HBG_OK;
+}
+
+int hbg__cmd_info(int argc, char **argv)
+{
+    const char *device = "cpu", *rest[16];
+    const struct cli_option option[] = { { "--device", &device, NULL, "SPEC  the device to open (cpu)" } };
+    const struct cli_command command = {
+        "info", "[--device SPEC]", "Shows the machine, the library, and what opening a device here says.", option, 1,
+    };
+    struct host_info info;
+    size_t count = 0;
+
+    if (argc > 16)
+        argc = 16;
+    switch (hbg__cli_parse(&command, argc, argv, rest, &count)) {
+    case CLI_HELP_SHOWN: return CLI_OK;
+    case CLI_REFUSED: return CLI_MISUSED;
+    case CLI_PARSED: break;
+    }
+    if (count) {
+        hbg__cli_error("info", "`%s` is one argument too many", rest[0]);
+        return CLI_MISUSED;
+    }
+    hbg__host_info_get(&info);
+    hbg__table_line("hbg", "%s", hbg_version());
+    print_machine(&info);
+    return print_device(device) ? CLI_OK : CLI_FAILED;
+}

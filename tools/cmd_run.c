@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hbg run: one workload, its rounds, its verification, its report.
+ */
+#include "command.h"
+
+#include "cli.h"
+#include "progress.h"
+#include "run.h"
+#include "workloads/workloads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The command line as it was typed. */
+struct typed {
+    const char *device, *rounds, *warmup, *seed, *replay, *json, *out;
+    bool verify;
+};
+
+/* The output files asked for. */
+struct outputs {
+    struct cli_output json, out;
+    bool has_json, has_out, quiet;      /* quiet: standard output belongs to the JSON or the CSV */
+};
+
+static const struct hbg_workload *find_workload(const char *name)
+{
+    const char *names[64];
+    char hint[256];
+    size_t count = 0;
+
+    for (; hbg__workloads[count]; count++) {
+        if (strcmp(hbg__workloads[count]->name, name) == 0)
+            return hbg__workloads[count];
+        if (count < 64)
+            names[count] = hbg__workloads[count]->name;
+    }
+    hbg__cli_error("run", "there is no workload `%s`%s", name, hbg__cli_hint(name, names, count < 64 ? count : 64, hint, sizeof hint));
+    return NULL;
+}
+
+static bool take_count(const char *option, const char *text, uint64_t least, uint64_t *value)
+{
+    enum { MOST = 1000000000 };
+    const char *wrong = text ? hbg__cli_u64(text, value) : NULL;
+
+    if (!wrong && (*value < least || *value > MOST))
+        wrong = least ? "is not between 1 and 1000000000" : "is not between 0 and 1000000000";
+    if (wrong)
+        hbg__cli_error("run", "%s: `%s` %s", option, text, wrong);
+    return !wrong;
+}
+
+static bool take_request(const struct typed *typed, struct run_request *request, uint64_t *seed)
+{
+    const char *wrong = typed->seed ? hbg__cli_u64(typed->seed, seed) : NULL;
+
+    if (wrong) {
+        hbg__cli_error("run", "--seed: `%s` %s", typed->seed, wrong);
+        return false;
+    }
+    if (strcmp(typed->replay, "on") != 0 && strcmp(typed->replay, "off") != 0) {
+        hbg__cli_error("run", "--replay: `%s` is neither on nor off", typed->replay);
+        return false;
+    }
+    request->replay = strcmp(typed->replay, "on") == 0;
+    request->device = typed->device;
+    request->verify = typed->verify;
+    return take_count("--rounds", typed->rounds, 1, &request->rounds) && take_count("--warmup", typed->warmup, 0, &request->warmup);
+}
+
+/* parameters and inputs; CLI_OK, or the exit status with the sentence printed */
+static int fill_setup(struct hbg_setup *s, const char *const *assignment, size_t count)
+{
+    struct progress progress;
+    bool good = true;
+
+    for (size_t i = 0; good && i < count; i++)
+        good = hbg__setup_assign(s, assignment[i]);
+    if (!good) {
+        hbg__cli_error("run", "%s", s->text);
+        return CLI_MISUSED;
+    }
+    hbg__progress_begin(&progress, "inputs", 0);
+    hbg__progress_announce(&progress);
+    if (s->workload.inputs(s) != 0 && !s->failed)
+        hbg_setup_fail(s, "its inputs could not be made");
+    hbg__progress_end(&progress);
+    if (!s->failed)
+        hbg__setup_keep_inputs(s);
+    if (!s->failed)
+        return CLI_OK;
+    hbg__cli_error("run", "%s: %s", s->workload.name, s->text);
+    return s->misused ? CLI_MISUSED : CLI_FAILED;
+}
+
+static bool prepare_reference(struct hbg_setup *s, struct verdict *verdict)
+{
+    struct progress progress;
+    bool good;
+
+    hbg__progress_begin(&progress, "reference", 0);
+    hbg__progress_announce(&progress);
+    good = hbg__verify_prepare(s, verdict);
+    hbg__progress_end(&progress);
+    return good;
+}
+
+/* reference, rounds, report; the sentence of what fails is printed */
+static bool run_workload(struct hbg_setup *s, const struct run_request *request, struct run_outcome *outcome)
+{
+    char text[600];
+    bool good = (!request->verify || prepare_reference(s, &outcome->verdict)) && hbg__rounds_run(s, request, outcome);
+
+    if (good && s->workload.report && s->workload.report(s) != 0)
+        hbg_setup_fail(s, "its report could not be made");
+    if (s->failed)
+        hbg__cli_error("run", "%s: %s", s->workload.name, s->text);
+    else if (!good)
+        hbg__cli_error("run", "%s: %s: %s", s->workload.name, outcome->step, hbg__run_error_text(&outcome->error, text, sizeof text));
+    else if (request->verify && !outcome->verdict.verified)
+        hbg__cli_error("run", "%s: not verified: %s", s->workload.name, outcome->verdict.text);
+    return good && !s->failed && (!request->verify || outcome->verdict.verified);
+}
+
+static bool open_outputs(const struct typed *typed, struct outputs *o)
+{
+    memset(o, 0, sizeof *o);
+    if (typed->json && typed->out && strcmp(typed->json, typed->out) == 0) {
+        hbg__cli_error("run", "--json and --out name the same file");
+        return false;
+    }
+    if (typed->json && !(o->has_json = hbg__cli_output_open(&o->json, "run", typed->json)))
+        return false;
+    if (typed->out && !(o->has_out = hbg__cli_output_open(&o->out, "run", typed->out))) {
+        if (o->has_json)
+            hbg__cli_output_close(&o->json);
+        return false;
+    }
+    o->quiet = (o->has_json && o->json.stream == stdout) || (o->has_out && o->out.stream == stdout);
+    return true;
+}
+
+/* Text and CSV are of a finished run; the JSON also tells how one failed. */
+static bool print_outputs(struct outputs *o, const struct hbg_setup *s, const struct run_request *request,
+                          const struct run_outcome *outcome)
+{
+    bool finished = outcome->status == HBG_OK && !s->failed, good = true;
+
+    if (!o->quiet && finished)
+        hbg__run_print_text(s, request, outcome);
+    if (o->has_out) {
+        if (finished)
+            hbg__run_print_csv(o->out.stream, s);
+        good = hbg__cli_output_close(&o->out);
+    }
+    if (o->has_json) {
+        good = hbg__run_print_json(o->json.stream, s, request, outcome) && good;
+        good = hbg__cli_output_close(&o->json) && good;
+    }
+    return good;
+}
+
+static int run(const struct hbg_workload *workload, const struct typed *typed, const char *const *assignment, size_t count)
+{
+    struct run_request request = { .rounds = 10, .warmup = 2 };
+    struct run_outcome outcome;
+    struct outputs outputs;
+    struct hbg_setup *s;
+    uint64_t seed = 1;
+    char text[160];
+    int status;
+    bool good;
+
+    if (!take_request(typed, &request, &seed))
+        return CLI_MISUSED;
+    if (request.verify && !workload->golden) {
+        hbg__cli_error("run", "workload %s has no reference: --verify cannot be done", workload->name);
+        return CLI_MISUSED;
+    }
+    if (typed->out && !workload->report) {
+        hbg__cli_error("run", "workload %s reports no table: --out has nothing to write", workload->name);
+        return CLI_MISUSED;
+    }
+    s = hbg__setup_create(workload, seed, text, sizeof text);
+    if (!s) {
+        hbg__cli_error("run", "%s: %s", workload->name ? workload->name : "workload", text);
+        return CLI_FAILED;
+    }
+    status = fill_setup(s, assignment, count);
+    if (status == CLI_OK) {
+        memset(&outcome, 0, sizeof outcome);
+        status = CLI_FAILED;
+        if (open_outputs(typed, &outputs)) {
+            good = run_workload(s, &request, &outcome);
+            if (print_outputs(&outputs, s, &request, &outcome) && good)
+                status = CLI_OK;
+            else if (outcome.status == HBG_E_OPTION)
+                status = CLI_MISUSED;
+        }
+    }
+    hbg__setup_destroy(s);
+    return status;
+}
+
+int hbg__cmd_run(int argc, char **argv)
+{
+    struct typed typed = { .device = "cpu", .replay = "on" };
+    const struct cli_option option[] = {
+        { "--device", &typed.device, NULL, "SPEC     device, e.g. cpu:workers=2,memory=discrete (cpu)" },
+        { "--rounds", &typed.rounds, NULL, "N        timed rounds (10)" },
+        { "--warmup", &typed.warmup, NULL, "N        rounds before them (2)" },
+        { "--replay", &typed.replay, NULL, "on|off   off: every round is built (on)" },
+        { "--verify", NULL, &typed.verify, "         compare with the reference, and all rounds bit by bit" },
+        { "--seed", &typed.seed, NULL, "S          seed of random inputs (1)" },
+        { "--json", &typed.json, NULL, "FILE|-     write the outcome as JSON; - is standard output, then without the text" },
+        { "--out", &typed.out, NULL, "FILE|-      write the workload's table as CSV" },
+    };
+    const struct cli_command command = {
+        "run", "WORKLOAD [key=value ...] [options]", "Runs a workload; `hbg list` shows the workloads and their parameters.",
+        option, sizeof option / sizeof *option,
+    };
+    const char **rest = calloc((size_t)argc + 1, sizeof *rest);
+    const struct hbg_workload *workload;
+    size_t count = 0;
+    int status = CLI_MISUSED;
+
+    if (!rest) {
+        hbg__cli_error("run", "no memory for the command line");
+        return CLI_FAILED;
+    }
+    switch (hbg__cli_parse(&command, argc, argv, rest, &count)) {
+    case CLI_HELP_SHOWN:
+        status = CLI_OK;
+        break;
+    case CLI_PARSED:
+        if (!count)
+            hbg__cli_error("run", "a workload is needed; `hbg list` shows them");
+        else if ((workload = find_workload(rest[0])))
+            status = run(workload, &typed, rest + 1, count - 1);
+        break;
+    case CLI_REFUSED:
+        break;
+    }
+    free(rest);
+    return status;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hbg, the command: finds the subcommand and makes sure that what it printed arrived.
+ */
+#include "command.h"
+
+#include "cli.h"
+#include "hbg_build.h"
+
+#include <hbg/hbg.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct { const char *name; int (*run)(int argc, char **argv); const char *help; } commands[] = {
+    { "list", hbg__cmd_list, "the workloads and their parameters" },
+    { "run", hbg__cmd_run, "run a workload, verify it, report" },
+#if __has_include("bench/bench.h")
+    { "bench", hbg__cmd_bench, "measure submit, bind or dispatch" },
+#endif
+    { "info", hbg__cmd_info, "the machine, the library, a device" },
+    { "version", hbg__cmd_version, "the version" },
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+static void show_help(FILE *file)
+{
+    fputs("hbg runs task graphs.\n\nusage: hbg COMMAND [arguments]\n\n", file);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].help);
+    fputs("\n`hbg COMMAND --help` shows a command's arguments.\n", file);
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[COMMAND_COUNT];
+    char hint[160];
+
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i].name;
+    hbg__cli_error("", "there is no command `%s`%s", name, hbg__cli_hint(name, names, COMMAND_COUNT, hint, sizeof hint));
+    return CLI_MISUSED;
+}
+
+/* A library of another build would be driven with the wrong layouts: better no run than wrong values. */
+static bool library_fits(void)
+{
+    if (strcmp(HBG_BUILD_TEXT, hbg_version()) == 0)
+        return true;
+    hbg__cli_error("", "this command is %s and the library it loaded is %s; build both again with `make`", HBG_BUILD_TEXT, hbg_version());
+    return false;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        show_help(stderr);
+        return CLI_MISUSED;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+        show_help(stdout);
+        return CLI_OK;
+    }
+    if (strcmp(argv[1], "--version") == 0)
+        return hbg__cmd_version(0, NULL);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i].name, argv[1]) == 0)
+            return library_fits() ? commands[i].run(argc - 2, argv + 2) : CLI_FAILED;
+    return unknown_command(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    int status = dispatch(argc, argv);
+
+    errno = 0;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == CLI_OK) {
+        hbg__cli_error("", "standard output was not written whole: %s", strerror(errno ? errno : EIO));
+        status = CLI_FAILED;
+    }
+    return status;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What `hbg run` prints: text for people, JSON and CSV for programs.
+ */
+#include "run.h"
+
+#include "base/json_write.h"
+#include "cli.h"
+#include "table.h"
+
+#include <stdlib.h>
+
+static const char *const time_name[TIME_COUNT] = {
+#define TIME_TEXT(name) #name,
+    RUN_TIMES(TIME_TEXT)
+#undef TIME_TEXT
+};
+
+const char *hbg__run_error_text(const struct hbg_error *e, char *text, size_t text_size)
+{
+    size_t used = (size_t)snprintf(text, text_size, "%s: %s", hbg_status_name(e->status), e->text);
+
+    if (used < text_size && e->status == HBG_E_LIMIT)
+        used += (size_t)snprintf(text + used, text_size - used, " [%s: used %lld, limit %lld, requested %lld]", e->name,
+                                 (long long)e->detail, (long long)e->limit, (long long)e->requested);
+    if (used < text_size && e->task != UINT32_MAX)
+        used += (size_t)snprintf(text + used, text_size - used, " [task %u%s%s]", e->task, e->name[0] ? ", " : "", e->name);
+    if (used < text_size && e->status == HBG_E_KERNEL)
+        snprintf(text + used, text_size - used, " [code %d, detail %lld]", e->code, (long long)e->detail);
+    return text;
+}
+
+/* ---- text ---- */
+
+static void print_time(const char *label, const struct time_statistics *t)
+{
+    char first[64], median[64], p90[64];
+
+    if (t->has_warm)
+        hbg__table_line(label, "%s, p90 %s (first %s)", hbg__table_time((double)t->median, median),
+                        hbg__table_time((double)t->p90, p90), hbg__table_time((double)t->first, first));
+    else
+        hbg__table_line(label, "%s (first and only round)", hbg__table_time((double)t->first, first));
+}
+
+static void print_results(const struct hbg_setup *s)
+{
+    for (size_t i = 0; i < s->value_count; i++) {
+        char label[64];
+        snprintf(label, sizeof label, "%s", s->value[i].name);
+        for (char *p = label; *p; p++)
+            if (*p == '_')
+                *p = ' ';
+        hbg__table_line(label, "%.8g", s->value[i].value);
+    }
+    if (s->column_count) {
+        putchar('\n');
+        hbg__table_numbers(s->column, s->column_count, s->cell, s->row_count);
+    }
+    if (s->value_count || s->column_count)
+        putchar('\n');
+}
+
+static void print_verdict(const struct verdict *v)
+{
+    if (v->has_residual)
+        hbg__table_line("residual", "%.3g", v->residual);
+    if (v->verified)
+        hbg__table_line("verified", "yes: largest error %.3g, %llu runs with the same bits", v->max_abs_error, (unsigned long long)v->runs);
+    else
+        hbg__table_line("verified", "NO: %s (largest error %.3g)", v->text, v->max_abs_error);
+}
+
+void hbg__run_print_text(const struct hbg_setup *s, const struct run_request *request, const struct run_outcome *outcome)
+{
+    char text[64], copies[64];
+
+    printf("%-24s %s", "workload", s->workload.name);
+    for (size_t i = 0; i < s->param_count; i++)
+        if (s->param[i].value[0])
+            printf(" %s=%s", s->param[i].name, s->param[i].value);
+    putchar('\n');
+    hbg__table_line("device", "%s", request->device);
+    if (s->random_drawn)
+        hbg__table_line("seed", "%llu", (unsigned long long)s->seed);
+    putchar('\n');
+    print_results(s);
+    hbg__table_line("tasks", "%s", hbg__table_count(outcome->tasks, text));
+    hbg__table_line("edges", "%s", hbg__table_count(outcome->edges, text));
+    hbg__table_line("rounds", "%llu, %llu of them replayed, after %llu to warm up", (unsigned long long)outcome->rounds_done,
+                    (unsigned long long)outcome->replayed, (unsigned long long)request->warmup);
+    hbg__table_line("bytes shipped", "%s in %s %s, by a warm round that is built", hbg__table_bytes(outcome->upload_bytes, text),
+                    hbg__table_count(outcome->upload_copies, copies), outcome->upload_copies == 1 ? "copy" : "copies");
+    print_time("bind time", &outcome->time[TIME_bind_ns]);
+    print_time("device time", &outcome->time[TIME_launch_to_done_ns]);
+    print_time("run time", &outcome->time[TIME_run_ns]);
+    if (request->verify)
+        print_verdict(&outcome->verdict);
+    else
+        hbg__table_line("verified", "not asked (--verify)");
+}
+
+/* ---- JSON ---- */
+
+static void json_object(struct hbg__json *j, const char *key)
+{
+    hbg__json_key(j, key);
+    hbg__json_open_object(j);
+}
+
+static void json_null(struct hbg__json *j, const char *key)
+{
+    hbg__json_key(j, key);
+    hbg__json_null(j);
+}
+
+static void json_time(struct hbg__json *j, const char *name, const struct time_statistics *t)
+{
+    json_object(j, name);
+    hbg__json_key_u64(j, "first", t->first);
+    if (t->has_warm) {
+        hbg__json_key_u64(j, "min", t->min);
+        hbg__json_key_u64(j, "median", t->median);
+        hbg__json_key_u64(j, "p90", t->p90);
+    } else {
+        json_null(j, "min");
+        json_null(j, "median");
+        json_null(j, "p90");
+    }
+    hbg__json_close(j);
+}
+
+/* a number where the text is one, else a string */
+static void json_parameter(struct hbg__json *j, const struct setup_param *param)
+{
+    int64_t whole;
+    double number;
+
+    if (!hbg__cli_i64(param->value, &whole))
+        hbg__json_key_i64(j, param->name, whole);
+    else if (!hbg__cli_f64(param->value, &number))
+        hbg__json_key_f64(j, param->name, number);
+    else
+        hbg__json_key_string(j, param->name, param->value);
+}
+
+static void json_counters(struct hbg__json *j, const struct hbg_counters *c)
+{
+#define COUNTER(name) hbg__json_key_u64(j, #name, c->name);
+    json_object(j, "counters");
+    COUNTER(runs) COUNTER(image_copies) COUNTER(image_bytes) COUNTER(descriptor_copies) COUNTER(descriptor_bytes)
+    COUNTER(argument_copies) COUNTER(argument_bytes) COUNTER(allocations) COUNTER(growths) COUNTER(stream_sets_made)
+    COUNTER(stream_sets_live) COUNTER(programs_registered) COUNTER(libraries_loaded) COUNTER(builds) COUNTER(replays)
+    COUNTER(replay_misses) COUNTER(definitions_uploaded) COUNTER(reuse_edges)
+    hbg__json_close(j);
+#undef COUNTER
+}
+
+static void json_error(struct hbg__json *j, const struct run_outcome *outcome)
+{
+    const struct hbg_error *e = &outcome->error;
+
+    json_object(j, "error");
+    hbg__json_key_string(j, "step", outcome->step);
+    hbg__json_key_string(j, "text", e->text);
+    if (e->task == UINT32_MAX)
+        json_null(j, "task");
+    else
+        hbg__json_key_u64(j, "task", e->task);
+    hbg__json_key_string(j, "name", e->name);
+    hbg__json_key_i64(j, "code", e->code);
+    hbg__json_key_i64(j, "detail", e->detail);
+    hbg__json_close(j);
+}
+
+static void json_results(struct hbg__json *j, const struct hbg_setup *s)
+{
+    json_object(j, "results");
+    for (size_t i = 0; i < s->value_count; i++)
+        hbg__json_key_f64(j, s->value[i].name, s->value[i].value);
+    if (s->column_count) {
+        hbg__json_key(j, "table");
+        hbg__json_open_array(j);
+        for (size_t i = 0; i < s->row_count; i++) {
+            hbg__json_open_object(j);
+            for (size_t k = 0; k < s->column_count; k++)
+                hbg__json_key_f64(j, s->column[k], s->cell[i * s->column_count + k]);
+            hbg__json_close(j);
+        }
+        hbg__json_close(j);
+    }
+    hbg__json_close(j);
+}
+
+static void json_request(struct hbg__json *j, const struct hbg_setup *s, const struct run_request *request)
+{
+    hbg__json_key_string(j, "workload", s->workload.name);
+    json_object(j, "parameters");
+    for (size_t i = 0; i < s->param_count; i++)
+        json_parameter(j, &s->param[i]);
+    hbg__json_close(j);
+    hbg__json_key_string(j, "device", request->device);
+    hbg__json_key_u64(j, "seed", s->seed);
+    hbg__json_key_string(j, "version", hbg_version());
+}
+
+bool hbg__run_print_json(FILE *file, const struct hbg_setup *s, const struct run_request *request, const struct run_outcome *outcome)
+{
+    const struct verdict *v = &outcome->verdict;
+    struct hbg__json json, *j = &json;
+
+    hbg__json_begin(j, file);
+    hbg__json_open_object(j);
+    json_request(j, s, request);
+    hbg__json_key_string(j, "status", hbg_status_name(outcome->status));
+    if (outcome->status != HBG_OK)
+        json_error(j, outcome);
+    hbg__json_key_u64(j, "tasks", outcome->tasks);
+    hbg__json_key_u64(j, "edges", outcome->edges);
+    hbg__json_key_u64(j, "rounds", outcome->rounds_done);
+    hbg__json_key_u64(j, "warmup", request->warmup);
+    hbg__json_key_bool(j, "verified", request->verify && outcome->status == HBG_OK && v->runs && v->verified);
+    if (v->runs)
+        hbg__json_key_f64(j, "max_abs_error", v->max_abs_error);
+    else
+        json_null(j, "max_abs_error");
+    if (v->has_residual)
+        hbg__json_key_f64(j, "residual", v->residual);
+    for (int i = 0; i < TIME_COUNT; i++)
+        json_time(j, time_name[i], &outcome->time[i]);
+    hbg__json_key_u64(j, "upload_bytes", outcome->upload_bytes);
+    hbg__json_key_u64(j, "upload_copies", outcome->upload_copies);
+    hbg__json_key_u64(j, "replayed", outcome->replayed);
+    json_counters(j, &outcome->counters);
+    json_results(j, s);
+    hbg__json_close(j);
+    return hbg__json_end(j);
+}
+
+/* ---- CSV ---- */
+
+/* the fewest of 15, 16 and 17 digits that read back as the same number */
+static void print_cell(FILE *file, double value)
+{
+    char text[40];
+
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    fputs(text, file);
+}
+
+void hbg__run_print_csv(FILE *file, const struct hbg_setup *s)
+{
+    for (size_t k = 0; k < s->column_count; k++)
+        fprintf(file, "%s%s", k ? "," : "", s->column[k]);
+    fputc('\n', file);
+    for (size_t i = 0; i < s->row_count; i++) {
+        for (size_t k = 0; k < s->column_count; k++) {
+            if (k)
+                fputc(',', file);
+            print_cell(file, s->cell[i * s->column_count + k]);
+        }
+        fputc('\n', file);
+    }
+}

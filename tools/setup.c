@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hbg_setup_*: what a workload calls while it declares its inputs, gives its reference and reports.
+ *
+ * The functions are exported by the command, where workloads find them. setup.h draws what they fill.
+ */
+#include "setup.h"
+
+#include "cli.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((format(printf, 3, 4)))
+static int fail(struct hbg_setup *s, bool misused, const char *format, ...)
+{
+    if (!s->failed) {
+        va_list list;
+        va_start(list, format);
+        vsnprintf(s->text, sizeof s->text, format, list);
+        va_end(list);
+        s->failed = true;
+        s->misused = misused;
+    }
+    return -1;
+}
+
+int hbg_setup_fail(struct hbg_setup *s, const char *text)
+{
+    return fail(s, true, "%s", text);
+}
+
+/* ---- parameters ---- */
+
+static struct setup_param *find_param(struct hbg_setup *s, const char *name, size_t length)
+{
+    for (size_t i = 0; i < s->param_count; i++)
+        if (strncmp(s->param[i].name, name, length) == 0 && s->param[i].name[length] == '\0')
+            return &s->param[i];
+    return NULL;
+}
+
+bool hbg__setup_assign(struct hbg_setup *s, const char *assignment)
+{
+    const char *equals = strchr(assignment, '=');
+    struct setup_param *param;
+    char *value;
+
+    if (!equals || equals == assignment) {
+        fail(s, true, "`%s` is no parameter: name=value is needed", assignment);
+        return false;
+    }
+    param = find_param(s, assignment, (size_t)(equals - assignment));
+    if (!param) {
+        char name[64], hint[128];
+        const char *names[64];
+        size_t count = 0;
+        snprintf(name, sizeof name, "%.*s", (int)(equals - assignment), assignment);
+        for (; count < s->param_count && count < 64; count++)
+            names[count] = s->param[count].name;
+        fail(s, true, "workload %s has no parameter `%s`%s", s->workload.name, name,
+             hbg__cli_hint(name, names, count, hint, sizeof hint));
+        return false;
+    }
+    value = strdup(equals + 1);
+    if (!value) {
+        fail(s, false, "no memory for a parameter");
+        return false;
+    }
+    free(param->value);
+    param->value = value;
+    return true;
+}
+
+const char *hbg_setup_text(struct hbg_setup *s, const char *name)
+{
+    struct setup_param *param = find_param(s, name, strlen(name));
+
+    if (!param) {
+        fail(s, false, "the workload asks for a parameter `%s` that its descriptor does not name", name);
+        return "";
+    }
+    return param->value;
+}
+
+int64_t hbg_setup_i64(struct hbg_setup *s, const char *name)
+{
+    const char *text = hbg_setup_text(s, name), *wrong;
+    int64_t value = 0;
+
+    wrong = s->failed ? NULL : hbg__cli_i64(text, &value);
+    if (wrong)
+        fail(s, true, "parameter %s: `%.64s` %s", name, text, wrong);
+    return value;
+}
+
+double hbg_setup_f64(struct hbg_setup *s, const char *name)
+{
+    const char *text = hbg_setup_text(s, name), *wrong;
+    double value = 0.0;
+
+    wrong = s->failed ? NULL : hbg__cli_f64(text, &value);
+    if (wrong)
+        fail(s, true, "parameter %s: `%.64s` %s", name, text, wrong);
+    return value;
+}
+
+uint64_t hbg_setup_random(struct hbg_setup *s)
+{
+    s->random_drawn++;
+    return hbg__rng_next(&s->random);
+}
+
+/* ---- the boundary ---- */
+
+void *hbg__setup_alloc(size_t size_bytes)
+{
+    size_t rounded = (size_bytes + 63) / 64 * 64;
+    void *data;
+
+    if (rounded < size_bytes)
+        return NULL;
+    data = aligned_alloc(64, rounded ? rounded : 64);
+    if (data)
+        memset(data, 0, rounded ? rounded : 64);
+    return data;
+}
+
+/* a zeroed place at the boundary's end, or NULL with a failure latched */
+static struct setup_tensor *add_position(struct hbg_setup *s)
+{
+    size_t count = s->boundary_count + 1;
+    struct setup_tensor *tensor = realloc(s->tensor, count * sizeof *tensor);
+    struct hbg_arg *arg;
+
+    if (tensor)
+        s->tensor = tensor;
+    arg = realloc(s->arg, count * sizeof *arg);
+    if (arg)
+        s->arg = arg;
+    if (!tensor || !arg) {
+        fail(s, false, "no memory for the boundary");
+        return NULL;
+    }
+    memset(&tensor[s->boundary_count], 0, sizeof *tensor);
+    memset(&arg[s->boundary_count], 0, sizeof *arg);
+    s->boundary_count = count;
+    return &tensor[count - 1];
+}
+
+/* element count and bytes of a tensor: false where they do not fit into the address space */
+static bool measure(struct setup_tensor *t)
+{
+    int64_t element = hbg_dtype_size(t->dtype), size;
+
+    t->count = 1;
+    for (int i = 0; i < t->shape.rank; i++)
+        if (t->shape.dim[i] < 0 || __builtin_mul_overflow(t->count, t->shape.dim[i], &t->count))
+            return false;
+    if (__builtin_mul_overflow(t->count, element, &size) || size > PTRDIFF_MAX - 64)
+        return false;
+    t->size_bytes = (size_t)size;
+    return true;
+}
+
+void *hbg_setup_tensor(struct hbg_setup *s, const char *name, enum hbg_arg_kind access, enum hbg_dtype dtype, struct hbg_shape shape)
+{
+    struct setup_tensor *t;
+    struct hbg_arg *arg;
+
+    if (s->failed)
+        return NULL;
+    if (access != HBG_ARG_IN && access != HBG_ARG_OUT && access != HBG_ARG_INOUT) {
+        fail(s, false, "tensor %s: access must be in, out or inout", name);
+        return NULL;
+    }
+    if (hbg_dtype_size(dtype) <= 0 || shape.rank < 0 || shape.rank > HBG_RANK_MAX) {
+        fail(s, false, "tensor %s: its dtype or rank is unknown", name);
+        return NULL;
+    }
+    if (hbg__setup_find_tensor(s, name)) {
+        fail(s, false, "tensor %s is declared twice", name);
+        return NULL;
+    }
+    t = add_position(s);
+    if (!t)
+        return NULL;
+    t->access = access;
+    t->dtype = dtype;
+    t->shape = shape;
+    if (!measure(t)) {
+        fail(s, true, "tensor %s is larger than the address space", name);
+        return NULL;
+    }
+    t->data = hbg__setup_alloc(t->size_bytes);
+    t->name = strdup(name);
+    if (!t->data || !t->name) {
+        fail(s, false, "no memory for tensor %s, %zu bytes", name, t->size_bytes);
+        return NULL;
+    }
+    arg = &s->arg[s->boundary_count - 1];
+    if (access == HBG_ARG_IN)
+        *arg = hbg_in(hbg_host_const(t->data, dtype, shape));
+    else
+        *arg = access == HBG_ARG_OUT ? hbg_out(hbg_host(t->data, dtype, shape)) : hbg_inout(hbg_host(t->data, dtype, shape));
+    return t->data;
+}
+
+void hbg_setup_scalar(struct hbg_setup *s, const char *name, struct hbg_arg scalar)
+{
+    if (s->failed)
+        return;
+    if (scalar.kind != HBG_ARG_SCALAR)
+        fail(s, false, "scalar %s is no scalar", name);
+    else if (add_position(s))
+        s->arg[s->boundary_count - 1] = scalar;
+}
+
+void hbg_setup_params(struct hbg_setup *s, const void *params, size_t size_bytes)
+{
+    void *copy = malloc(size_bytes ? size_bytes : 1);
+
+    if (!copy) {
+        fail(s, false, "no memory for the build function's parameters");
+        return;
+    }
+    memcpy(copy, params, size_bytes);
+    free(s->params);
+    s->params = copy;
+    s->params_size = size_bytes;
+}
+
+struct setup_tensor *hbg__setup_find_tensor(struct hbg_setup *s, const char *name)
+{
+    for (size_t i = 0; i < s->boundary_count; i++)
+        if (s->tensor[i].name && strcmp(s->tensor[i].name, name) == 0)
+            return &s->tensor[i];
+    return NULL;
+}
+
+/* the tensor, or NULL with a failure latched */
+static struct setup_tensor *need_tensor(struct hbg_setup *s, const char *name)
+{
+    struct setup_tensor *t = hbg__setup_find_tensor(s, name);
+
+    if (!t)
+        fail(s, false, "the workload asks for a tensor `%s` that its inputs did not declare", name);
+    return t;
+}
+
+int64_t hbg_setup_count(struct hbg_setup *s, const char *name)
+{
+    struct setup_tensor *t = need_tensor(s, name);
+    return t ? t->count : 0;
+}
+
+const void *hbg_setup_input(struct hbg_setup *s, const char *name)
+{
+    struct setup_tensor *t = need_tensor(s, name);
+
+    if (!t)
+        return NULL;
+    if (t->access == HBG_ARG_OUT) {
+        fail(s, false, "tensor %s is `out`: the run is given nothing in it", name);
+        return NULL;
+    }
+    return t->input ? t->input : t->data;
+}
+
+const void *hbg_setup_result(struct hbg_setup *s, const char *name)
+{
+    struct setup_tensor *t = need_tensor(s, name);
+    return t ? t->data : NULL;
+}
+
+void *hbg_setup_expected(struct hbg_setup *s, const char *name)
+{
+    struct setup_tensor *t = need_tensor(s, name);
+
+    if (!t)
+        return NULL;
+    if (!setup_is_result(t)) {
+        fail(s, false, "tensor %s is `in`: no run writes it", name);
+        return NULL;
+    }
+    if (!t->expected)
+        t->expected = hbg__setup_alloc(t->size_bytes);
+    if (!t->expected)
+        fail(s, false, "no memory for the expected copy of tensor %s, %zu bytes", name, t->size_bytes);
+    return t->expected;
+}
+
+bool hbg__setup_keep_inputs(struct hbg_setup *s)
+{
+    for (size_t i = 0; i < s->boundary_count; i++) {
+        struct setup_tensor *t = &s->tensor[i];
+        if (!t->name || t->access != HBG_ARG_INOUT)
+            continue;
+        t->input = hbg__setup_alloc(t->size_bytes);
+        if (!t->input) {
+            fail(s, false, "no memory for a copy of tensor %s, %zu bytes", t->name, t->size_bytes);
+            return false;
+        }
+        memcpy(t->input, t->data, t->size_bytes);
+    }
+    return true;
+}
+
+void hbg__setup_rewind(struct hbg_setup *s)
+{
+    for (size_t i = 0; i < s->boundary_count; i++) {
+        struct setup_tensor *t = &s->tensor[i];
+        if (!setup_is_result(t))
+            continue;
+        if (t->access == HBG_ARG_OUT)
+            memset(t->data, 0xaa, t->size_bytes);
+        else
+            memcpy(t->data, t->input, t->size_bytes);
+    }
+}
+
+/* ---- report ---- */
+
+void hbg_setup_value(struct hbg_setup *s, const char *name, double value)
+{
+    struct setup_value *more = realloc(s->value, (s->value_count + 1) * sizeof *more);
+
+    if (more)
+        s->value = more;
+    if (!more || !(more[s->value_count].name = strdup(name))) {
+        fail(s, false, "no memory for the report");
+        return;
+    }
+    more[s->value_count++].value = value;
+}
+
+static void drop_table(struct hbg_setup *s)
+{
+    for (size_t i = 0; i < s->column_count; i++)
+        free(s->column[i]);
+    free(s->column);
+    free(s->cell);
+    s->column = NULL;
+    s->cell = NULL;
+    s->column_count = s->row_count = 0;
+}
+
+void hbg_setup_table(struct hbg_setup *s, const char *const *columns, size_t column_count, const double *cells, size_t row_count)
+{
+    drop_table(s);
+    s->column = calloc(column_count ? column_count : 1, sizeof *s->column);
+    s->cell = calloc(column_count * row_count + 1, sizeof *s->cell);
+    if (!s->column || !s->cell) {
+        fail(s, false, "no memory for the report's table");
+        return;
+    }
+    for (; s->column_count < column_count; s->column_count++) {
+        s->column[s->column_count] = strdup(columns[s->column_count]);
+        if (!s->column[s->column_count]) {
+            fail(s, false, "no memory for the report's table");
+            return;
+        }
+    }
+    memcpy(s->cell, cells, column_count * row_count * sizeof *cells);
+    s->row_count = row_count;
+}
+
+/* ---- life ---- */
+
+/* why the descriptor cannot be used, or NULL */
+static const char *refusal(const struct hbg_workload *w)
+{
+    if (w->size < offsetof(struct hbg_workload, rel_tolerance) + sizeof w->rel_tolerance || !w->abi || strcmp(w->abi, HBG_WORKLOAD_ABI) != 0)
+        return "its descriptor is not of ABI " HBG_WORKLOAD_ABI;
+    if (!w->name || !*w->name || !w->inputs || !w->build || (w->kernel_count && !w->kernels))
+        return "its descriptor lacks a name, inputs, a build function or kernels";
+    for (size_t i = 0; w->params && w->params[i]; i++)
+        if (!strchr(w->params[i], '=') || w->params[i][0] == '=')
+            return "its descriptor has a parameter that is not written name=default";
+    return NULL;
+}
+
+static bool add_default(struct hbg_setup *s, const char *assignment)
+{
+    size_t length = (size_t)(strchr(assignment, '=') - assignment);
+    struct setup_param *more = realloc(s->param, (s->param_count + 1) * sizeof *more);
+
+    if (!more)
+        return false;
+    s->param = more;
+    more[s->param_count].name = strndup(assignment, length);
+    more[s->param_count].value = strdup(assignment + length + 1);
+    s->param_count++;
+    return more[s->param_count - 1].name && more[s->param_count - 1].value;
+}
+
+struct hbg_setup *hbg__setup_create(const struct hbg_workload *workload, uint64_t seed, char *text, size_t text_size)
+{
+    const char *refused = refusal(workload);
+    struct hbg_setup *s;
+    bool good = true;
+
+    if (refused) {
+        snprintf(text, text_size, "%s", refused);
+        return NULL;
+    }
+    s = calloc(1, sizeof *s);
+    if (s) {
+        memcpy(&s->workload, workload, workload->size < sizeof *workload ? workload->size : sizeof *workload);
+        s->seed = seed;
+        hbg__rng_seed(&s->random, seed);
+        for (size_t i = 0; good && workload->params && workload->params[i]; i++)
+            good = add_default(s, workload->params[i]);
+    }
+    if (!s || !good) {
+        snprintf(text, text_size, "no memory for its parameters");
+        hbg__setup_destroy(s);
+        return NULL;
+    }
+    return s;
+}
+
+void hbg__setup_destroy(struct hbg_setup *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < s->param_count; i++) {
+        free(s->param[i].name);
+        free(s->param[i].value);
+    }
+    for (size_t i = 0; i < s->boundary_count; i++) {
+        free(s->tensor[i].name);
+        free(s->tensor[i].data);
+        free(s->tensor[i].input);
+        free(s->tensor[i].expected);
+        free(s->tensor[i].first);
+    }
+    for (size_t i = 0; i < s->value_count; i++)
+        free(s->value[i].name);
+    drop_table(s);
+    free(s->value);
+    free(s->param);
+    free(s->tensor);
+    free(s->arg);
+    free(s->params);
+    free(s);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Text for people.
+ */
+#include "table.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LABEL_WIDTH = 24, CELL_WIDTH = 14, TEXT_SIZE = 64 };
+
+void hbg__table_line(const char *label, const char *format, ...)
+{
+    va_list list;
+
+    printf("%-*s ", LABEL_WIDTH, label);
+    va_start(list, format);
+    vprintf(format, list);
+    va_end(list);
+    putchar('\n');
+}
+
+void hbg__table_numbers(char *const *columns, size_t column_count, const double *cells, size_t row_count)
+{
+    for (size_t j = 0; j < column_count; j++)
+        printf("%*s", CELL_WIDTH, columns[j]);
+    putchar('\n');
+    for (size_t i = 0; i < row_count; i++) {
+        for (size_t j = 0; j < column_count; j++)
+            printf("%#*.8g", CELL_WIDTH, cells[i * column_count + j]);
+        putchar('\n');
+    }
+}
+
+const char *hbg__table_time(double ns, char *text)
+{
+    static const struct { double ns; const char *name; } unit[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1.0, "ns" } };
+    size_t i = 0;
+
+    while (i < 3 && ns < unit[i].ns)
+        i++;
+    snprintf(text, TEXT_SIZE, "%.4g %s", ns / unit[i].ns, unit[i].name);
+    return text;
+}
+
+const char *hbg__table_count(uint64_t count, char *text)
+{
+    char digits[24];
+    size_t length = (size_t)snprintf(digits, sizeof digits, "%llu", (unsigned long long)count), used = 0;
+
+    for (size_t i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0)
+            text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+    return text;
+}
+
+const char *hbg__table_bytes(uint64_t bytes, char *text)
+{
+    static const char *const name[] = { "KiB", "MiB", "GiB", "TiB" };
+    char count[TEXT_SIZE / 2];
+    double value = (double)bytes / 1024.0;
+    size_t i = 0;
+
+    hbg__table_count(bytes, count);
+    if (bytes < 1024) {
+        snprintf(text, TEXT_SIZE, "%s bytes", count);
+        return text;
+    }
+    for (; value >= 1024.0 && i < 3; i++)
+        value /= 1024.0;
+    snprintf(text, TEXT_SIZE, "%s bytes (%.4g %s)", count, value, name[i]);
+    return text;
+}
