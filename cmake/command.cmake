@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The hbg command: tools/*.c, bench/*.c and the workloads, over the shared library and its public headers.
-# The workloads are an archive of their own, so that tests can link one of them. From inside the tree the command uses only the
+# The workloads are an archive of their own and so is all of tools but main.c, so that tests can link what they test and run a
+# workload themselves. From inside the tree the command uses only the
 # leaf helpers below and the header-only base/rng.h and base/clock.h; they need libc alone and are compiled in a second time.
 
 file(GLOB HBG_TOOL_SOURCES CONFIGURE_DEPENDS tools/*.c bench/*.c)
+list(FILTER HBG_TOOL_SOURCES EXCLUDE REGEX "/tools/main\\.c$")
 set(HBG_TOOL_HELPERS src/base/json_write.c src/base/option.c)
 file(GLOB_RECURSE HBG_WORKLOAD_SOURCES CONFIGURE_DEPENDS workloads/*.c)
 
@@ -17,15 +19,17 @@ if(HBG_WORKLOAD_SOURCES)
 endif()
 
 if(HBG_TOOL_SOURCES)
-    add_executable(hbg_command ${HBG_TOOL_SOURCES} ${HBG_TOOL_HELPERS})
+    add_library(hbg_tools STATIC ${HBG_TOOL_SOURCES} ${HBG_TOOL_HELPERS})
+    set_target_properties(hbg_tools PROPERTIES C_VISIBILITY_PRESET hidden)
+    add_dependencies(hbg_tools hbg_stamp)
+    target_include_directories(hbg_tools PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${HBG_GENERATED_DIR}
+        PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/src)
+    target_compile_definitions(hbg_tools PRIVATE HBG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
+    target_link_libraries(hbg_tools PRIVATE hbg_flags PUBLIC hbg_workloads ${CMAKE_DL_LIBS} m)
+    target_link_libraries(hbg_workloads PUBLIC hbg_tools)       # hbg_setup_*, which workloads call
+
+    add_executable(hbg_command tools/main.c)
     set_target_properties(hbg_command PROPERTIES OUTPUT_NAME hbg C_VISIBILITY_PRESET hidden
         ENABLE_EXPORTS ON)      # a loaded workload finds hbg_setup_* in the command
-    add_dependencies(hbg_command hbg_stamp)
-    target_include_directories(hbg_command PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/src
-        ${HBG_GENERATED_DIR})
-    target_compile_definitions(hbg_command PRIVATE HBG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
-    if(TARGET hbg_workloads)
-        target_link_libraries(hbg_command PRIVATE hbg_workloads)
-    endif()
-    target_link_libraries(hbg_command PRIVATE hbg_flags hbg_shared ${CMAKE_DL_LIBS} m)
+    target_link_libraries(hbg_command PRIVATE hbg_tools hbg_flags hbg_shared)
 endif()

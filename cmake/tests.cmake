@@ -3,8 +3,8 @@
 # Tests. One cmocka binary per *_test.c, named in ctest by its path below tests/ and labelled with its folders:
 # tests/unit/base/vec_test.c is the test unit/base/vec with the labels unit and base.
 #
-#   unit backend stress regress fault   *_test.c, linked with libhbg.a, tests/support/*.c and cmocka (all but unit with the
-#              workloads too); src/ is on the include path
+#   unit backend stress regress fault   *_test.c, linked with libhbg.a, tests/support/*.c and cmocka (all but the units
+#              of src with the tools and the workloads too); src/ is on the include path
 #   model      *_model.cpp, Relacy models
 #   fuzz       as tests/fuzz/CMakeLists.txt says, where that file exists
 #   cli docs abi   *_test.sh and *_test.py; HBG holds the path of the command, HBG_SOURCE and HBG_BUILD those of the trees
@@ -62,8 +62,8 @@ foreach(source ${HBG_TEST_SOURCES})
     if(TARGET hbg_test_support)
         target_link_libraries(${target} PRIVATE hbg_test_support)
     endif()
-    if(TARGET hbg_workloads AND NOT folder MATCHES "^unit")
-        target_link_libraries(${target} PRIVATE hbg_workloads)
+    if(TARGET hbg_tools AND NOT folder MATCHES "^unit/(base|atomic|image|graph|sched|core|platform|run)(/|$)")
+        target_link_libraries(${target} PRIVATE hbg_workloads hbg_tools)
     endif()
     target_link_libraries(${target} PRIVATE hbg_test_base hbg_static ${HBG_CMOCKA_LIBRARY} ${CMAKE_DL_LIBS} m)
     add_test(NAME ${name} COMMAND ${target})
