@@ -35,6 +35,8 @@
 
 #include <hbg/kernel.h>
 
+#include "atomic/atomic.h"
+
 #ifdef __cplusplus
 #define HBG__STATIC_ASSERT static_assert
 #else
@@ -100,11 +102,13 @@ HBG__STATIC_ASSERT(sizeof(struct hbg_layout) == 96, "twelve 8-byte units a layou
 /* A task's mutable state on the device; `link` belongs to whoever holds the task: a wake list while it waits, the spill list
    while it is ready. Neither is ever reset: a word of another epoch reads as empty. */
 struct hbg__slot {
-    uint64_t word;                      /* {epoch, value}: src/sched/slot.h; accessed by src/atomic only */
-    uint32_t link;
+    struct hbg__atomic_u64 word;        /* {epoch, value}: src/sched/slot.h */
+    struct hbg__atomic_u32 link;
     uint32_t reserved;
 };
+#ifndef HBG_ATOMIC_MODEL                /* a model checker's words carry their history */
 HBG__STATIC_ASSERT(sizeof(struct hbg__slot) == 16, "four slots a cache line");
+#endif
 
 /* The launch descriptor: all that a run copies besides image and arguments. base_count 8-byte values follow it directly. */
 struct hbg__launch {
