@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* workers.c - threads, their CPUs and their memory; what they do is src/sched. */
+#include "platform/cpu/workers.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HBG_HAVE_HWLOC
+#include <hwloc.h>
+#endif
+
+#include "base/alloc.h"
+#include "sched/sched.h"
+
+enum { CPUS_MAX = 4096, PAGE = 4096 };
+
+struct thread {
+    struct hbg__workers *workers;
+    pthread_t handle;
+    uint32_t index;
+    int cpu;                            /* -1: wherever the system puts it */
+};
+
+struct hbg__workers {
+    struct hbg__memory *memory;
+    struct hbg__sched *sched;
+    size_t sched_bytes;
+    struct thread *thread;
+    uint32_t count, started;
+};
+
+/* The CPUs this process may use, in ascending order; returns how many there are. */
+static uint32_t allowed_cpus(int *cpu, uint32_t most)
+{
+    uint32_t found = 0;
+    size_t bytes = CPU_ALLOC_SIZE(CPUS_MAX);
+    cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+    if (set && sched_getaffinity(0, bytes, set) == 0)
+        for (int i = 0; i < CPUS_MAX && found < most; ++i)
+            if (CPU_ISSET_S((size_t)i, bytes, set)) cpu[found++] = i;
+    CPU_FREE(set);
+    return found;
+}
+
+#ifdef HBG_HAVE_HWLOC
+/* Put one CPU of each core first, so that the first workers do not share a core. */
+static void order_by_core(int *cpu, uint32_t count)
+{
+    hwloc_topology_t topology;
+    int ordered[CPUS_MAX];
+    bool taken[CPUS_MAX] = { false };
+    uint32_t at = 0;
+    if (hwloc_topology_init(&topology) != 0) return;
+    if (hwloc_topology_load(topology) == 0) {
+        int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+        for (int round = 0; at < count && round < CPUS_MAX; ++round) {
+            uint32_t before = at;
+            for (int core = 0; core < cores && at < count; ++core) {
+                hwloc_obj_t object = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, (unsigned)core);
+                for (uint32_t i = 0; object && i < count; ++i) {
+                    if (taken[i] || !hwloc_bitmap_isset(object->cpuset, (unsigned)cpu[i])) continue;
+                    taken[i] = true;
+                    ordered[at++] = cpu[i];
+                    break;
+                }
+            }
+            if (at == before) break;
+        }
+        if (at == count) memcpy(cpu, ordered, count * sizeof *cpu);
+    }
+    hwloc_topology_destroy(topology);
+}
+#else
+static void order_by_core(int *cpu, uint32_t count)
+{
+    (void)cpu;
+    (void)count;
+}
+#endif
+
+static void *worker_main(void *argument)
+{
+    struct thread *thread = argument;
+    char name[16];
+    snprintf(name, sizeof name, "hbg-%u", (unsigned)thread->index);
+    pthread_setname_np(pthread_self(), name);
+    if (thread->cpu >= 0) {
+        size_t bytes = CPU_ALLOC_SIZE(CPUS_MAX);
+        cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
+        if (set) {
+            CPU_ZERO_S(bytes, set);
+            CPU_SET_S((size_t)thread->cpu, bytes, set);
+            (void)!pthread_setaffinity_np(pthread_self(), bytes, set);     /* a CPU that left the mask meanwhile: not pinned */
+        }
+        CPU_FREE(set);
+    }
+    hbg__sched_serve(thread->workers->sched, thread->index);
+    return NULL;
+}
+
+/* Signals of the process are not for workers. Returns 0 or an errno. */
+static int start_threads(struct hbg__workers *workers)
+{
+    sigset_t all, before;
+    int status = 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (workers->started < workers->count && status == 0) {
+        struct thread *thread = &workers->thread[workers->started];
+        status = pthread_create(&thread->handle, NULL, worker_main, thread);
+        if (status == 0) ++workers->started;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+static enum hbg_status refuse(struct hbg_error *error, enum hbg_status status, const char *what, int number)
+{
+    if (!error) return status;
+    error->status = status;
+    if (number) snprintf(error->text, sizeof error->text, "%s: %s", what, strerror(number));
+    else snprintf(error->text, sizeof error->text, "%s", what);
+    return status;
+}
+
+enum hbg_status hbg__workers_create(const struct hbg__workers_options *options, struct hbg__memory *memory,
+                                    struct hbg__workers **workers, struct hbg_error *error)
+{
+    struct hbg__sched_options sched_options;
+    struct hbg__workers *made;
+    int cpu[CPUS_MAX], status;
+    uint32_t cpus = allowed_cpus(cpu, CPUS_MAX);
+
+    sched_options.worker_count = options->workers;
+    sched_options.ring_capacity = options->ring_capacity;
+    sched_options.no_kernels = options->no_kernels;
+    sched_options.spill = options->spill;
+    sched_options.spin_ns = options->spin_ns;
+    /* A waiting thread spins only where there is a CPU for it beside those of the workers. */
+    sched_options.wait_spin_ns = options->workers < cpus ? options->spin_ns : 0;
+    sched_options.stall_ns = options->stall_ns;
+
+    made = HBG__NEW(memory, struct hbg__workers);
+    if (!made) return refuse(error, HBG_E_NO_MEMORY, "no memory for the workers", 0);
+    made->memory = memory;
+    made->count = options->workers;
+    made->sched_bytes = hbg__sched_bytes(&sched_options);
+    made->thread = hbg__alloc_zero(memory, made->count * sizeof *made->thread, _Alignof(struct thread));
+    void *block = hbg__alloc_zero(memory, made->sched_bytes, PAGE);
+    if (block) made->sched = hbg__sched_open(block, &sched_options);
+    if (!made->thread || !made->sched) {
+        hbg__workers_destroy(made);
+        return refuse(error, HBG_E_NO_MEMORY, "no memory for the workers", 0);
+    }
+    if (options->pin) order_by_core(cpu, cpus);
+    for (uint32_t i = 0; i < made->count; ++i) {
+        made->thread[i].workers = made;
+        made->thread[i].index = i;
+        made->thread[i].cpu = options->pin && cpus > 0 ? cpu[i % cpus] : -1;
+    }
+    status = start_threads(made);
+    if (status != 0) {
+        hbg__workers_destroy(made);
+        return refuse(error, HBG_E_DEVICE, "a worker thread cannot be made", status);
+    }
+    *workers = made;
+    return HBG_OK;
+}
+
+void hbg__workers_destroy(struct hbg__workers *workers)
+{
+    if (!workers) return;
+    struct hbg__memory *memory = workers->memory;
+    if (workers->sched) {
+        hbg__sched_close(workers->sched);
+        for (uint32_t i = 0; i < workers->started; ++i) pthread_join(workers->thread[i].handle, NULL);
+        hbg__free(memory, workers->sched, workers->sched_bytes, PAGE);
+    }
+    if (workers->thread) hbg__free(memory, workers->thread, workers->count * sizeof *workers->thread, _Alignof(struct thread));
+    HBG__DELETE(memory, workers);
+}
+
+void hbg__workers_launch(struct hbg__workers *workers, const struct hbg__launch *launch)
+{
+    HBG_ASSERT(hbg__sched_poll(workers->sched));
+    hbg__sched_launch(workers->sched, launch);
+}
+
+bool hbg__workers_poll(struct hbg__workers *workers) { return hbg__sched_poll(workers->sched); }
+bool hbg__workers_wait(struct hbg__workers *workers, uint64_t timeout_ns) { return hbg__sched_wait(workers->sched, timeout_ns); }
+void hbg__workers_cancel(struct hbg__workers *workers) { hbg__sched_cancel(workers->sched); }
+void hbg__workers_result(struct hbg__workers *workers, struct hbg__launch_result *result) { *result = workers->sched->result; }
+uint32_t hbg__workers_count(const struct hbg__workers *workers) { return workers->count; }
+
+bool hbg__workers_progress(struct hbg__workers *workers, uint32_t *task, uint32_t *kernel, uint32_t *worker)
+{
+    return hbg__sched_progress(workers->sched, task, kernel, worker);
+}

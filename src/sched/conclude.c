@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* conclude.c - the end of a run: the last worker out adds up what all of them did and leaves empty queues behind.
+ *
+ * Which status wins: a run that was ended early says why (damaged image, a full ring, a stall); else the failed task with
+ * the lowest id; else the cancellation, if it skipped anything.
+ */
+#include "sched/run_task.h"
+
+static void add_up(struct hbg__sched *sched, uint32_t generation, struct hbg__failure *failure, struct hbg__fault *fault)
+{
+    struct hbg__launch_result *result = &sched->result;
+    for (uint32_t i = 0; i < sched->options.worker_count; ++i) {
+        const struct hbg__worker *worker = &sched->worker[i];
+        if (worker->generation != generation) continue;         /* slept through the run */
+        result->executed += worker->executed;
+        result->skipped += worker->skipped;
+        result->noops += worker->noops;
+        if (worker->started_ns < result->started_ns) result->started_ns = worker->started_ns;
+        if (worker->ended_ns > result->ended_ns) result->ended_ns = worker->ended_ns;
+        if (worker->failure.task < failure->task) *failure = worker->failure;
+        if (worker->fault.status != HBG_OK && (fault->status == HBG_OK || worker->fault.task < fault->task)) *fault = worker->fault;
+    }
+}
+
+/* After a run that ended early tasks may stand anywhere. Slots need nothing: the next run has another epoch. */
+static void empty_queues(struct hbg__sched *sched)
+{
+    uint64_t entry;
+    for (uint32_t i = 0; i < sched->options.worker_count; ++i) {
+        struct hbg__deque *deque = &sched->worker[i].deque;
+        /* relaxed: nobody else is inside; L1 of the next launch publishes it. */
+        hbg__deque_open(deque, hbg__load_relaxed64(&deque->bottom));
+    }
+    while (hbg__ring_pop(&sched->ring, &entry)) {}
+    hbg__spill_open(&sched->spill);
+}
+
+static void name_failure(struct hbg__launch_result *result, const struct hbg__failure *failure)
+{
+    result->status = failure->code == HBG_PENDING ? HBG_E_UNSUPPORTED : HBG_E_KERNEL;
+    result->task = failure->task;
+    result->kernel = failure->kernel;
+    result->code = failure->code;
+    result->detail = failure->detail;
+}
+
+void hbg__conclude(struct hbg__sched *sched)
+{
+    struct hbg__launch_result *result = &sched->result;
+    struct hbg__failure failure = { HBG__NIL, 0, 0, 0 };
+    struct hbg__fault fault = { HBG_OK, HBG__NIL, 0, 0 };
+    /* relaxed: nobody else changes it before the next launch. */
+    uint32_t generation = hbg__state_generation(hbg__load_relaxed64(&sched->state));
+    add_up(sched, generation, &failure, &fault);
+    if (fault.status != HBG_OK) {
+        result->status = fault.status;
+        result->task = fault.task;
+        if (fault.task != HBG__NIL) result->kernel = hbg__image_record(sched->run.graph.payload, fault.task)->kernel;
+        result->detail = fault.used;
+        result->limit = fault.limit;
+        if (fault.status == HBG_E_STALLED) hbg__stall_describe(&sched->run, result->text, sizeof result->text);
+        empty_queues(sched);
+    } else if (failure.task != HBG__NIL) {
+        name_failure(result, &failure);
+    } else if (result->skipped > 0) {
+        result->status = HBG_E_CANCELLED;
+    }
+    if (fault.status == HBG_OK) HBG_DEBUG_ASSERT(hbg__sched_verify(sched, generation) == NULL);
+    /* N1 release, pairs with N2 in hbg__sched_poll(): the result, and all that the run wrote. */
+    hbg__store_release32(&sched->done, generation);
+    hbg__bell_ring(&sched->done_bell, UINT32_MAX);
+}

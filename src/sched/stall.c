@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stall.c - a run that cannot go on says so instead of hanging, and names who waits for whom.
+ *
+ * Nothing runs, nothing is ready, work remains: every worker's `running` says "none", and the published counts stand still,
+ * for the whole budget. A worker that looks for work, or holds some, says "busy", and what is ready is found by somebody who
+ * looks; so quiet for that long means that nothing is ready. A long kernel is somebody's `running`: slow, not stalled.
+ */
+#include "sched/run_task.h"
+
+enum { WAITERS_NAMED = 4 };
+
+bool hbg__stalled(struct hbg__worker *worker, uint64_t now_ns)
+{
+    struct hbg__sched *sched = worker->sched;
+    uint64_t total;
+    /* The clock is asked first: most looks end here. */
+    if (now_ns - worker->quiet_since_ns < sched->options.stall_ns / 4) return false;
+    total = hbg__published_total(sched, worker->generation);
+    for (uint32_t i = 0; i < sched->options.worker_count; ++i) {
+        /* relaxed: seen again and again over the whole budget. */
+        if (i == worker->index || hbg__load_relaxed32(&sched->worker[i].running) == HBG__RUNNING_NONE) continue;
+        worker->quiet_since_ns = now_ns;
+        return false;
+    }
+    if (total != worker->quiet_total) {
+        worker->quiet_total = total;
+        worker->quiet_since_ns = now_ns;
+        return false;
+    }
+    return now_ns - worker->quiet_since_ns >= sched->options.stall_ns;
+}
+
+/* ---- text without a C library ---- */
+
+struct text { char *at, *end; };
+
+static void put_string(struct text *text, const char *string)
+{
+    while (*string && text->at < text->end) *text->at++ = *string++;
+}
+
+static void put_number(struct text *text, uint64_t number)
+{
+    char digit[20];
+    int count = 0;
+    do digit[count++] = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    while (count > 0 && text->at < text->end) *text->at++ = digit[--count];
+}
+
+/* ---- who waits ---- */
+
+/* Is it certain that the task did not complete? A task that nobody queries leaves no trace; it is incomplete when a producer
+   is. Tasks are asked in ascending order; `link`, which nobody needs any more, keeps the answers. */
+static bool is_incomplete(const struct hbg__graph_view *graph, const struct hbg__task_record *record, uint32_t task,
+                          uint32_t *producer)
+{
+    uint32_t count = hbg__image_producer_count(graph->payload, record);
+    uint32_t value = hbg__slot_marked(graph->slots, graph->epoch, task);
+    *producer = HBG__NIL;
+    if (hbg__slot_is_closed(value)) return false;
+    for (uint32_t i = 0; i < count; ++i) {
+        uint32_t other = hbg__image_producer(graph->payload, record, i);
+        /* An id that is not lower stands in a damaged image only: such a task never becomes ready. */
+        if (other < task && hbg__slot_link(graph->slots, other) != HBG__NIL) continue;
+        *producer = other;
+        return true;
+    }
+    return (record->flags & HBG__TASK_QUERYABLE) != 0;
+}
+
+/* Called by the last worker inside a run that ended early: nobody else touches the slots. */
+void hbg__stall_describe(const struct hbg__sched_run *run, char *text, size_t text_bytes)
+{
+    struct text out;
+    uint32_t waiting = 0;
+    out.at = text;
+    out.end = text + text_bytes - 1;
+    for (uint32_t task = 0; task < run->graph.task_count; ++task) {
+        const struct hbg__task_record *record = hbg__image_record(run->graph.payload, task);
+        uint32_t producer;
+        bool incomplete = is_incomplete(&run->graph, record, task, &producer);
+        /* relaxed: nobody else is inside. */
+        hbg__store_relaxed32(&run->graph.slots[task].link, incomplete ? HBG__NIL : 0);
+        if (!incomplete || ++waiting > WAITERS_NAMED) continue;
+        put_string(&out, waiting == 1 ? "" : "; ");
+        put_string(&out, "task ");
+        put_number(&out, task);
+        put_string(&out, producer == HBG__NIL ? " did not become ready" : " waits for task ");
+        if (producer != HBG__NIL) put_number(&out, producer);
+    }
+    if (waiting > WAITERS_NAMED) {
+        put_string(&out, "; and ");
+        put_number(&out, waiting - WAITERS_NAMED);
+        put_string(&out, " more");
+    }
+    *out.at = 0;
+}
