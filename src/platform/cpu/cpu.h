@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cpu.h - what the `cpu` and `null` platforms share: all of it but whether kernels are called.
+ *
+ *     cpu.c         spec, open and close, properties, launches
+ *     memory.c      allocations and zones
+ *     stream.c      streams, copies, kernel tables
+ *     cpu_count.c   how many workers by default
+ *     workers.c     the threads
+ *
+ *   field            written by    read by        order
+ *   all of hbg_platform but live_streams and live_bytes: open, before the platform is shared
+ *   live_*           any thread    close (test)   relaxed: counts, they publish nothing
+ */
+#ifndef HBG_PLATFORM_CPU_CPU_H
+#define HBG_PLATFORM_CPU_CPU_H
+
+#include <stdatomic.h>
+
+#include "platform/cpu/workers.h"
+#include "platform/platform.h"
+
+struct hbg_platform {
+    struct hbg__memory *memory;
+    const struct hbg__log *log;
+    struct hbg__workers *workers;
+    struct hbg__workers_options options;
+    bool unified, poison;
+    uint32_t page_bytes;
+    atomic_uint live_streams;
+    _Atomic uint64_t live_bytes;        /* of device allocations, guard pages apart */
+};
+
+/* What a discrete device fills fresh memory with. */
+enum { HBG__CPU_POISON = 0xaa };
+
+enum hbg_status hbg__cpu_open(struct hbg__option_set *spec, const struct hbg__platform_context *context, bool no_kernels,
+                              struct hbg_platform **platform);
+void hbg__cpu_close(struct hbg_platform *platform);
+void hbg__cpu_properties(const struct hbg_platform *platform, struct hbg__platform_properties *properties);
+enum hbg_status hbg__cpu_memory_alloc(struct hbg_platform *platform, uint64_t size_bytes, uint64_t *address);
+void hbg__cpu_memory_free(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes);
+void *hbg__cpu_memory_map(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes);
+enum hbg_status hbg__cpu_zone_fit(struct hbg_platform *platform, struct hbg__zone *zone, uint64_t size_bytes);
+void hbg__cpu_zone_close(struct hbg_platform *platform, struct hbg__zone *zone);
+enum hbg_status hbg__cpu_stream_create(struct hbg_platform *platform, struct hbg_stream **stream);
+void hbg__cpu_stream_destroy(struct hbg_platform *platform, struct hbg_stream *stream);
+enum hbg_status hbg__cpu_stream_sync(struct hbg_platform *platform, struct hbg_stream *stream);
+bool hbg__cpu_stream_query(struct hbg_platform *platform, struct hbg_stream *stream);
+enum hbg_status hbg__cpu_copy_in(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t target, const void *source, uint64_t size_bytes);
+enum hbg_status hbg__cpu_copy_out(struct hbg_platform *platform, struct hbg_stream *stream, void *target, uint64_t source, uint64_t size_bytes);
+enum hbg_status hbg__cpu_fill(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t target, unsigned char byte, uint64_t size_bytes);
+enum hbg_status hbg__cpu_program_register(struct hbg_platform *platform, struct hbg_stream *stream, const struct hbg_kernel *kernels,
+                                          uint32_t count, uint64_t *table);
+void hbg__cpu_program_release(struct hbg_platform *platform, uint64_t table);
+enum hbg_status hbg__cpu_launch(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t descriptor);
+bool hbg__cpu_poll(struct hbg_platform *platform, struct hbg_stream *stream);
+bool hbg__cpu_wait(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t timeout_ns);
+void hbg__cpu_result(struct hbg_platform *platform, struct hbg_stream *stream, struct hbg__launch_result *result);
+void hbg__cpu_abort(struct hbg_platform *platform, struct hbg_stream *stream);
+bool hbg__cpu_progress(struct hbg_platform *platform, struct hbg_stream *stream, struct hbg__platform_progress *progress);
+
+/* Every entry of the table but name and open. */
+#define HBG__CPU_SHARED_OPS                                                                                            \
+    .close = hbg__cpu_close, .properties = hbg__cpu_properties, .memory_alloc = hbg__cpu_memory_alloc,                \
+    .memory_free = hbg__cpu_memory_free, .memory_map = hbg__cpu_memory_map, .zone_fit = hbg__cpu_zone_fit,             \
+    .zone_close = hbg__cpu_zone_close, .stream_create = hbg__cpu_stream_create,                                        \
+    .stream_destroy = hbg__cpu_stream_destroy, .stream_sync = hbg__cpu_stream_sync,                                    \
+    .stream_query = hbg__cpu_stream_query, .copy_in = hbg__cpu_copy_in, .copy_out = hbg__cpu_copy_out,                 \
+    .fill = hbg__cpu_fill, .program_register = hbg__cpu_program_register,                                              \
+    .program_release = hbg__cpu_program_release, .launch = hbg__cpu_launch, .poll = hbg__cpu_poll,                     \
+    .wait = hbg__cpu_wait, .result = hbg__cpu_result, .abort = hbg__cpu_abort, .progress = hbg__cpu_progress
+
+#endif /* HBG_PLATFORM_CPU_CPU_H */

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory.c - device memory of the `cpu` platform.
+ *
+ *     | guard page | unused | block, 256-byte aligned | 0-255 unused | guard page |        discrete
+ *                  | block | unused |                                                      unified: no guards
+ *
+ * On a discrete device the block stands as near to the upper guard as its alignment permits, and what is not the block is
+ * poison, as is a fresh block itself. Zones are arenas: reserved address space without access follows their last byte.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/alloc.h"
+#include "platform/cpu/cpu.h"
+
+enum { BLOCK_ALIGN = 256 };
+static const uint64_t touched_whole = (uint64_t)64 << 20;      /* larger blocks are poisoned and populated at their ends only */
+
+struct mapping { uint64_t usable, guard, slack; };
+
+static bool measure(const struct hbg_platform *platform, uint64_t size_bytes, struct mapping *mapping)
+{
+    uint64_t page = platform->page_bytes, size = size_bytes ? size_bytes : 1;
+    if (size > (uint64_t)1 << 46) return false;
+    mapping->usable = (size + page - 1) / page * page;
+    mapping->guard = platform->unified ? 0 : page;
+    mapping->slack = platform->unified ? 0 : (mapping->usable - size) & ~(uint64_t)(BLOCK_ALIGN - 1);
+    return true;
+}
+
+static void poison_fresh(unsigned char *block, uint64_t size_bytes)
+{
+    if (size_bytes <= 2 * touched_whole) {
+        memset(block, HBG__CPU_POISON, size_bytes);
+        return;
+    }
+    memset(block, HBG__CPU_POISON, touched_whole);
+    memset(block + size_bytes - touched_whole, HBG__CPU_POISON, touched_whole);
+}
+
+enum hbg_status hbg__cpu_memory_alloc(struct hbg_platform *platform, uint64_t size_bytes, uint64_t *address)
+{
+    struct mapping mapping;
+    if (!measure(platform, size_bytes, &mapping)) return HBG_E_NO_MEMORY;
+    size_t whole = mapping.usable + 2 * mapping.guard;
+    unsigned char *at = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) return HBG_E_NO_MEMORY;
+    unsigned char *usable = at + mapping.guard;
+    if (mprotect(usable, mapping.usable, PROT_READ | PROT_WRITE)) {
+        munmap(at, whole);
+        return HBG_E_NO_MEMORY;
+    }
+#ifdef MADV_POPULATE_WRITE
+    if (mapping.usable <= touched_whole) (void)madvise(usable, mapping.usable, MADV_POPULATE_WRITE);
+#endif
+    if (!platform->unified) poison_fresh(usable, mapping.usable);
+    /* relaxed: a count, it publishes nothing */
+    atomic_fetch_add_explicit(&platform->live_bytes, mapping.usable, memory_order_relaxed);
+    *address = (uint64_t)(uintptr_t)(usable + mapping.slack);
+    return HBG_OK;
+}
+
+void hbg__cpu_memory_free(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes)
+{
+    struct mapping mapping;
+    if (address == 0 || !measure(platform, size_bytes, &mapping)) return;
+    munmap((void *)(uintptr_t)(address - mapping.slack - mapping.guard), mapping.usable + 2 * mapping.guard);
+    atomic_fetch_sub_explicit(&platform->live_bytes, mapping.usable, memory_order_relaxed);     /* relaxed: as above */
+}
+
+void *hbg__cpu_memory_map(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes)
+{
+    (void)size_bytes;
+    return platform->unified ? (void *)(uintptr_t)address : NULL;
+}
+
+enum hbg_status hbg__cpu_zone_fit(struct hbg_platform *platform, struct hbg__zone *zone, uint64_t size_bytes)
+{
+    (void)platform;
+    if (size_bytes <= zone->size_bytes) return HBG_OK;
+    if (!zone->arena.origin && !hbg__arena_open(&zone->arena, 0, false)) return HBG_E_NO_MEMORY;
+    if (!hbg__arena_grow(&zone->arena, 0, size_bytes)) return HBG_E_NO_MEMORY;
+    zone->address = (uint64_t)(uintptr_t)zone->arena.origin;
+    zone->size_bytes = zone->arena.above;
+    zone->growths = zone->arena.growths;
+    return HBG_OK;
+}
+
+void hbg__cpu_zone_close(struct hbg_platform *platform, struct hbg__zone *zone)
+{
+    (void)platform;
+    hbg__arena_close(&zone->arena);
+    *zone = (struct hbg__zone){ 0 };
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stream.c - streams, copies and kernel tables of the `cpu` platform.
+ *
+ * A copy is done when the call returns, so a stream holds no queue: it is in order by itself, and syncing it waits for nothing.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "core/kernel_table.h"
+#include "platform/cpu/cpu.h"
+
+struct hbg_stream { struct hbg_platform *platform; };
+
+enum hbg_status hbg__cpu_stream_create(struct hbg_platform *platform, struct hbg_stream **stream)
+{
+    struct hbg_stream *made = HBG__NEW(platform->memory, struct hbg_stream);
+    if (!made) return HBG_E_NO_MEMORY;
+    made->platform = platform;
+    atomic_fetch_add_explicit(&platform->live_streams, 1, memory_order_relaxed);    /* relaxed: a count */
+    *stream = made;
+    return HBG_OK;
+}
+
+void hbg__cpu_stream_destroy(struct hbg_platform *platform, struct hbg_stream *stream)
+{
+    if (!stream) return;
+    atomic_fetch_sub_explicit(&platform->live_streams, 1, memory_order_relaxed);    /* relaxed: a count */
+    HBG__DELETE(platform->memory, stream);
+}
+
+enum hbg_status hbg__cpu_stream_sync(struct hbg_platform *platform, struct hbg_stream *stream)
+{
+    HBG_ASSERT(stream->platform == platform);
+    return HBG_OK;
+}
+
+bool hbg__cpu_stream_query(struct hbg_platform *platform, struct hbg_stream *stream)
+{
+    HBG_ASSERT(stream->platform == platform);
+    return true;
+}
+
+enum hbg_status hbg__cpu_copy_in(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t target, const void *source, uint64_t size_bytes)
+{
+    HBG_DEBUG_ASSERT(stream->platform == platform);
+    (void)platform;
+    (void)stream;
+    memcpy((void *)(uintptr_t)target, source, size_bytes);
+    return HBG_OK;
+}
+
+enum hbg_status hbg__cpu_copy_out(struct hbg_platform *platform, struct hbg_stream *stream, void *target, uint64_t source, uint64_t size_bytes)
+{
+    HBG_DEBUG_ASSERT(stream->platform == platform);
+    (void)platform;
+    (void)stream;
+    memcpy(target, (const void *)(uintptr_t)source, size_bytes);
+    return HBG_OK;
+}
+
+enum hbg_status hbg__cpu_fill(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t target, unsigned char byte, uint64_t size_bytes)
+{
+    HBG_DEBUG_ASSERT(stream->platform == platform);
+    (void)platform;
+    (void)stream;
+    memset((void *)(uintptr_t)target, byte, size_bytes);
+    return HBG_OK;
+}
+
+static uint64_t largest_scratch(const struct hbg_kernel *kernels, uint32_t count)
+{
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (kernels[i].scratch_bytes > largest) largest = kernels[i].scratch_bytes;
+    }
+    return (largest + HBG_CACHE_LINE - 1) & ~(uint64_t)(HBG_CACHE_LINE - 1);
+}
+
+/* Table, entries and scratch are one allocation; where they lie is kernel_table.h's drawing. */
+static uint64_t entries_bytes(uint32_t count)
+{
+    uint64_t bytes = sizeof(struct hbg__kernel_table) + (uint64_t)count * sizeof(struct hbg__kernel_entry);
+    return (bytes + HBG_CACHE_LINE - 1) & ~(uint64_t)(HBG_CACHE_LINE - 1);
+}
+
+static uint64_t table_bytes(uint32_t count, uint64_t scratch_stride, uint32_t workers)
+{
+    return entries_bytes(count) + scratch_stride * workers;
+}
+
+enum hbg_status hbg__cpu_program_register(struct hbg_platform *platform, struct hbg_stream *stream, const struct hbg_kernel *kernels,
+                                          uint32_t count, uint64_t *table)
+{
+    HBG_ASSERT(stream->platform == platform);
+    uint32_t workers = hbg__workers_count(platform->workers);
+    uint64_t stride = largest_scratch(kernels, count), address;
+    if (stride > ((uint64_t)1 << 40) / workers) return HBG_E_NO_MEMORY;
+    enum hbg_status status = hbg__cpu_memory_alloc(platform, table_bytes(count, stride, workers), &address);
+    if (status) return status;
+    struct hbg__kernel_table *made = (struct hbg__kernel_table *)(uintptr_t)address;
+    struct hbg__kernel_entry *entry = (struct hbg__kernel_entry *)(made + 1);
+    *made = (struct hbg__kernel_table){ .kernel_count = count, .worker_count = workers,
+                                        .scratch = stride ? address + entries_bytes(count) : 0, .scratch_stride = stride };
+    for (uint32_t i = 0; i < count; i++) {
+        entry[i] = (struct hbg__kernel_entry){ .run = kernels[i].run, .user = kernels[i].user,
+                                               .scratch_bytes = kernels[i].scratch_bytes, .kind = (uint64_t)kernels[i].kind };
+    }
+    *table = address;
+    return HBG_OK;
+}
+
+void hbg__cpu_program_release(struct hbg_platform *platform, uint64_t table)
+{
+    const struct hbg__kernel_table *made = (const struct hbg__kernel_table *)(uintptr_t)table;
+    if (!table) return;
+    hbg__cpu_memory_free(platform, table, table_bytes(made->kernel_count, made->scratch_stride, made->worker_count));
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* platform.h - what a back end gives to hbg: one table of functions.
+ *
+ * A device address is a 64-bit number. On a unified device it is also an address of the host, and kernels use host memory in
+ * place; on a discrete one nothing but the functions below crosses between the two.
+ *
+ * Resources, by who needs how many copies:
+ *
+ *   | resource                       | kind                                                     |
+ *   | zones of a bank, stream set    | per run in flight: `depth` copies                        |
+ *   | bootstrap streams              | one pair: control work never queues behind a run         |
+ *   | kernel tables, buffers, images | execution handles: live with program, buffer, recording  |
+ *
+ * Which calls may run together: every call but open and close may run on any thread; calls on one stream, one zone or one
+ * address come one at a time, except poll, wait, abort and progress of a stream, which may run at any time during a launch.
+ *
+ * Not here: what a run is, what an image is, who owns which memory.
+ */
+#ifndef HBG_PLATFORM_PLATFORM_H
+#define HBG_PLATFORM_PLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <hbg/kernel.h>
+#include <hbg/status.h>
+#include "base/arena.h"
+#include "sched/result.h"
+
+struct hbg__memory;
+struct hbg__log;
+struct hbg__option_set;
+struct hbg_platform;                /* an open back end; each one defines its own */
+struct hbg_stream;                  /* likewise */
+
+struct hbg__platform_properties {
+    uint32_t workers;
+    uint32_t depth;                 /* runs in flight */
+    uint32_t clusters;
+    uint32_t core_kinds;            /* bits: 1 << enum hbg_core_kind */
+    bool unified;                   /* device addresses are host addresses */
+    bool poison;                    /* fill what a run must not read before each run */
+    uint32_t page_bytes;
+};
+
+/* Device memory that grows and keeps its contents; its address may change. Fresh bytes are zero. All-zero is an empty zone. */
+struct hbg__zone {
+    uint64_t address, size_bytes, growths;
+    struct hbg__arena arena;        /* of back ends whose device memory is host memory */
+};
+
+/* What the longest-running task of a launch is. */
+struct hbg__platform_progress { uint32_t task, kernel, worker; };
+
+struct hbg__platform_context {
+    struct hbg__memory *memory;     /* outlives the platform */
+    const struct hbg__log *log;     /* likewise */
+    struct hbg_error *error;        /* for the call */
+};
+
+struct hbg_platform_ops {
+    const char *name;
+
+    /* required: take the options from the spec; every problem of the spec is HBG_E_OPTION */
+    enum hbg_status (*open)(struct hbg__option_set *spec, const struct hbg__platform_context *context, struct hbg_platform **platform);
+    /* required: nothing is in flight, all memory and streams were given back */
+    void (*close)(struct hbg_platform *platform);
+    /* optional, default yes: can this machine have the platform? */
+    bool (*probe)(void);
+    /* required */
+    void (*properties)(const struct hbg_platform *platform, struct hbg__platform_properties *properties);
+
+    /* required: 256-byte aligned; HBG_E_NO_MEMORY */
+    enum hbg_status (*memory_alloc)(struct hbg_platform *platform, uint64_t size_bytes, uint64_t *address);
+    void (*memory_free)(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes);
+    /* optional, default NULL: the host address of device memory; NULL where the host cannot read it */
+    void *(*memory_map)(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes);
+    /* required: at least size_bytes; HBG_E_NO_MEMORY leaves the zone as it was */
+    enum hbg_status (*zone_fit)(struct hbg_platform *platform, struct hbg__zone *zone, uint64_t size_bytes);
+    void (*zone_close)(struct hbg_platform *platform, struct hbg__zone *zone);
+
+    /* required: in order on one stream */
+    enum hbg_status (*stream_create)(struct hbg_platform *platform, struct hbg_stream **stream);
+    void (*stream_destroy)(struct hbg_platform *platform, struct hbg_stream *stream);
+    enum hbg_status (*stream_sync)(struct hbg_platform *platform, struct hbg_stream *stream);
+    bool (*stream_query)(struct hbg_platform *platform, struct hbg_stream *stream);        /* nothing is queued or runs */
+    enum hbg_status (*copy_in)(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t target, const void *source, uint64_t size_bytes);
+    enum hbg_status (*copy_out)(struct hbg_platform *platform, struct hbg_stream *stream, void *target, uint64_t source, uint64_t size_bytes);
+    enum hbg_status (*fill)(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t target, unsigned char byte, uint64_t size_bytes);
+
+    /* required: *table is the device address of a struct hbg__kernel_table with scratch for every worker */
+    enum hbg_status (*program_register)(struct hbg_platform *platform, struct hbg_stream *stream, const struct hbg_kernel *kernels,
+                                        uint32_t count, uint64_t *table);
+    void (*program_release)(struct hbg_platform *platform, uint64_t table);
+
+    /* optional, default nothing: what a launch needs of slot and platform beyond the descriptor */
+    enum hbg_status (*prepare)(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t descriptor);
+    /* required: `descriptor` is the device address of a struct hbg__launch; it stays until the launch is done */
+    enum hbg_status (*launch)(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t descriptor);
+    bool (*poll)(struct hbg_platform *platform, struct hbg_stream *stream);
+    bool (*wait)(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t timeout_ns);  /* false: time is up */
+    void (*result)(struct hbg_platform *platform, struct hbg_stream *stream, struct hbg__launch_result *result);
+    /* required: tasks not yet started are skipped; the launch still ends by itself */
+    void (*abort)(struct hbg_platform *platform, struct hbg_stream *stream);
+    /* optional, default HBG_E_DEVICE: make an unusable device usable again */
+    enum hbg_status (*recover)(struct hbg_platform *platform);
+    /* optional, default unknown */
+    bool (*progress)(struct hbg_platform *platform, struct hbg_stream *stream, struct hbg__platform_progress *progress);
+    /* optional, default the monotonic clock of the host, ns */
+    uint64_t (*clock)(struct hbg_platform *platform);
+};
+
+extern const struct hbg_platform_ops hbg__cpu_ops, hbg__null_ops;
+
+/* The back end of that name; NULL: `error` names the nearest one. */
+const struct hbg_platform_ops *hbg__platform_find(const char *name, struct hbg_error *error);
+
+#endif /* HBG_PLATFORM_PLATFORM_H */

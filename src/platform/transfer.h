@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* transfer.h - move exactly the bytes of a strided view between host and device, through a platform's copies. */
+#ifndef HBG_PLATFORM_TRANSFER_H
+#define HBG_PLATFORM_TRANSFER_H
+
+#include "graph/canonical_view.h"
+#include "platform/platform.h"
+
+/* The view's bytes count from `target` on the device and from `source` on the host. *bytes is what was copied. Cost: one copy for
+   each run of bytes without a gap. */
+enum hbg_status hbg__transfer_in(const struct hbg_platform_ops *ops, struct hbg_platform *platform, struct hbg_stream *stream,
+                                 uint64_t target, const unsigned char *source, const struct hbg__view *view, uint64_t *bytes);
+enum hbg_status hbg__transfer_out(const struct hbg_platform_ops *ops, struct hbg_platform *platform, struct hbg_stream *stream,
+                                  unsigned char *target, uint64_t source, const struct hbg__view *view, uint64_t *bytes);
+enum hbg_status hbg__transfer_fill(const struct hbg_platform_ops *ops, struct hbg_platform *platform, struct hbg_stream *stream,
+                                   uint64_t target, unsigned char byte, const struct hbg__view *view);
+
+#endif /* HBG_PLATFORM_TRANSFER_H */
