@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* buffer.h - device buffers, and the table that turns a region's storage into one.
+ *
+ * A region of a buffer carries a handle {generation: 12 bits, place: 20 bits} of a table per process, so a handle of a destroyed
+ * buffer or of another device is found out. Free places are taken in the order they were given back, which keeps a generation
+ * from coming round soon.
+ *
+ *   field     written by                          guarded by
+ *   holders   create, hold, drop                  process lock; the owner is one of them
+ *   bound_*   bind.c                              process lock
+ *   address   create, close of the device         device lock; constant while the device is open
+ *   list      create, the last drop               device lock
+ */
+#ifndef HBG_RUN_BUFFER_H
+#define HBG_RUN_BUFFER_H
+
+#include "run/device.h"
+
+struct hbg_buffer {
+    struct hbg_device *device;
+    uint64_t address, size_bytes;
+    uint32_t handle, holders;
+    uint32_t bound_group;           /* of the bind that has the number bound_in */
+    uint64_t bound_in;
+    struct hbg_buffer *next, **link;
+};
+
+/* The buffer behind a handle, borrowed; NULL: stale, or *foreign. The process lock is held. */
+struct hbg_buffer *hbg__buffer_find_locked(const struct hbg_device *device, uint32_t handle, bool *foreign);
+
+void hbg__buffer_hold(struct hbg_buffer *buffer);
+void hbg__buffer_drop(struct hbg_buffer *buffer);           /* takes the device lock when it is the last */
+
+/* The device closes: its memory goes, the struct stays. device->lock is held. */
+void hbg__buffer_forget_memory(struct hbg_buffer *buffer);
+
+#endif /* HBG_RUN_BUFFER_H */

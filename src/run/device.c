@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* device.c - opening, closing and counting; what happens between is in buffer.c, program.c and run.c.
+ *
+ * Teardown is in the order of DESIGN 9: the last run has ended (else HBG_E_BUSY), stream sets, device memory, bootstrap pair,
+ * back end. After a fork the child keeps the struct and gets HBG_E_DEVICE from every call: nothing is joined, nothing freed.
+ */
+#include "run/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/inside.h"
+#include "base/option.h"
+#include "run/buffer.h"
+#include "run/run.h"
+
+enum hbg_status hbg__device_check(const struct hbg_device *device, const char *call, struct hbg_error *error)
+{
+    if (HBG_UNLIKELY(hbg__inside != HBG__INSIDE_NOTHING))
+        return hbg__error_set(error, HBG_E_REENTRANT, call, "%s was called from a %s", call,
+                              hbg__inside == HBG__INSIDE_BUILD ? "build function" : "kernel");
+    if (HBG_UNLIKELY(device && device->fork_count != hbg__process_fork_count()))
+        return hbg__error_set(error, HBG_E_DEVICE, call, "%s was called in a child of fork on a device of its parent; open one in the child", call);
+    return HBG_OK;
+}
+
+void hbg__device_hold(struct hbg_device *device) { device->references++; }
+
+void hbg__device_unlock_drop(struct hbg_device *device)
+{
+    bool last = --device->references == 0;
+    pthread_mutex_unlock(&device->lock);
+    if (!last) return;
+    pthread_cond_destroy(&device->slot_free);
+    pthread_mutex_destroy(&device->lock);
+    pthread_mutex_destroy(&device->bootstrap_lock);
+    struct hbg__memory memory = device->memory;
+    HBG__DELETE(&memory, device);
+}
+
+enum hbg_status hbg__stream_set_make(struct hbg_device *device, struct hbg__stream_set *set)
+{
+    if (set->made) return HBG_OK;
+    for (int i = 0; i < HBG__STREAM_COUNT; i++) {
+        enum hbg_status status = device->ops->stream_create(device->platform, &set->stream[i]);
+        if (!status) continue;
+        while (i-- > 0) device->ops->stream_destroy(device->platform, set->stream[i]);
+        *set = (struct hbg__stream_set){ 0 };
+        return status;
+    }
+    set->made = true;
+    return HBG_OK;
+}
+
+void hbg__stream_set_destroy(struct hbg_device *device, struct hbg__stream_set *set)
+{
+    if (!set->made) return;
+    for (int i = 0; i < HBG__STREAM_COUNT; i++) device->ops->stream_destroy(device->platform, set->stream[i]);
+    *set = (struct hbg__stream_set){ 0 };
+}
+
+static void init_locks(struct hbg_device *device)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&device->slot_free, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->bootstrap_lock, NULL);
+}
+
+/* HBG_VERIFY_REPLAY=n; a text that is no positive number means no verification. */
+static uint32_t verify_replay_of_environment(const struct hbg__log *log)
+{
+    const char *text = getenv("HBG_VERIFY_REPLAY");
+    char *end;
+    if (!text || !*text) return 0;
+    unsigned long every = strtoul(text, &end, 10);
+    if (*end == '\0' && every <= UINT32_MAX) return (uint32_t)every;
+    hbg__log_write(log, HBG_LOG_WARN, "HBG_VERIFY_REPLAY is \"%.40s\", which is no number of replays: nothing is verified", text);
+    return 0;
+}
+
+static enum hbg_status make_device(const struct hbg_device_options *options, struct hbg_device **device)
+{
+    struct hbg__memory memory;
+    if (!hbg__memory_init(&memory, &options->allocator))
+        return hbg__error_set(options->error, HBG_E_OPTION, "allocator", "the allocator has only one of its two functions");
+    struct hbg_device *made = HBG__NEW(&memory, struct hbg_device);
+    if (!made) return hbg__error_no_memory(options->error, "device", sizeof *made);
+    made->memory = memory;
+    hbg__log_init(&made->log, options->log, options->log_user, options->log_level);
+    made->reserve_bytes = options->reserve_bytes;
+    made->limit_heap_bytes = options->limit_heap_bytes;
+    made->heap_reuse_after_bytes = options->heap_reuse_after_bytes;
+    made->final_counters = options->final_counters;
+    made->fork_count = hbg__process_fork_count();
+    made->verify_replay = options->ignore_environment ? 0 : verify_replay_of_environment(&made->log);
+    made->references = 1;
+    init_locks(made);
+    *device = made;
+    return HBG_OK;
+}
+
+/* The back end of the spec, its bootstrap pair, and the pipeline slots. On an error all that was made is undone. */
+static enum hbg_status open_platform(struct hbg_device *device, struct hbg__option_set *spec, struct hbg_error *error)
+{
+    struct hbg__platform_context context = { .memory = &device->memory, .log = &device->log, .error = error };
+    device->ops = hbg__platform_find(spec->name, error);
+    if (!device->ops) return HBG_E_OPTION;
+    if (device->ops->probe && !device->ops->probe())
+        return hbg__error_set(error, HBG_E_UNSUPPORTED, spec->name, "this machine has no device for the platform \"%s\"", device->ops->name);
+    enum hbg_status status = device->ops->open(spec, &context, &device->platform);
+    if (status) return status;
+    device->ops->properties(device->platform, &device->properties);
+    status = hbg__stream_set_make(device, &device->bootstrap);
+    if (status) hbg__error_set(error, status, "streams", "the bootstrap streams cannot be made");
+    if (!status) {
+        device->run = hbg__alloc_zero(&device->memory, device->properties.depth * sizeof *device->run, HBG_CACHE_LINE);
+        if (!device->run) status = hbg__error_no_memory(error, "pipeline slots", device->properties.depth * sizeof *device->run);
+    }
+    for (; !status && device->depth < device->properties.depth; device->depth++) {
+        status = hbg__run_open(&device->run[device->depth], device);
+        if (status) {
+            hbg__error_no_memory(error, "pipeline slots", sizeof *device->run);
+            break;
+        }
+    }
+    return status;
+}
+
+/* device->lock is held, or the device is not shared. */
+static void close_platform(struct hbg_device *device)
+{
+    for (uint32_t i = 0; i < device->depth; i++) hbg__run_close(&device->run[i]);
+    for (struct hbg_program *p = device->programs; p; p = p->next) hbg__program_forget_memory(p);
+    for (struct hbg_buffer *b = device->buffers; b; b = b->next) hbg__buffer_forget_memory(b);
+    if (device->run) hbg__free(&device->memory, device->run, device->properties.depth * sizeof *device->run, HBG_CACHE_LINE);
+    device->run = NULL;
+    device->depth = 0;
+    hbg__stream_set_destroy(device, &device->bootstrap);
+    if (device->platform) device->ops->close(device->platform);
+    device->platform = NULL;
+    device->closed = true;
+}
+
+enum hbg_status hbg_device_open(const char *spec, const struct hbg_device_options *options, struct hbg_device **device)
+{
+    struct hbg_device_options given = { .size = sizeof given };
+    struct hbg__option_set set;
+    struct hbg_device *made;
+    if (options && !hbg__abi_fits(options->size, sizeof *options)) return HBG_E_ABI;
+    if (options) given = *options;
+    hbg__error_clear(given.error);
+    enum hbg_status status = hbg__device_check(NULL, "hbg_device_open", given.error);
+    if (status) return status;
+    if (!device) return hbg__error_set(given.error, HBG_E_NULL, "device", "hbg_device_open got no place for the device");
+    if (!spec) return hbg__error_set(given.error, HBG_E_NULL, "spec", "hbg_device_open got no spec; \"cpu\" is one");
+    if (!hbg__process_init()) return hbg__error_set(given.error, HBG_E_DEVICE, "fork", "the fork handlers cannot be installed");
+    if (!hbg__option_parse(&set, spec)) return hbg__error_set(given.error, HBG_E_OPTION, set.problem_key, "%s", set.problem);
+    status = make_device(&given, &made);
+    if (status) return status;
+    status = open_platform(made, &set, given.error);
+    if (!status) {
+        *device = made;
+        return HBG_OK;
+    }
+    hbg__log_write(&made->log, HBG_LOG_ERROR, "hbg: cannot open \"%.100s\": %s", spec, given.error ? given.error->text : hbg_status_text(status));
+    pthread_mutex_lock(&made->lock);
+    close_platform(made);
+    hbg__device_unlock_drop(made);
+    return status;
+}
+
+static void read_counters(const struct hbg_device *device, struct hbg_counters *counters)
+{
+    struct hbg_counters now = { .size = counters->size };
+#define READ(name) now.name = atomic_load_explicit(&device->counters.name, memory_order_relaxed);   /* relaxed: statistics */
+    HBG__COUNTERS(READ)
+#undef READ
+    now.allocations = hbg__memory_allocations(&device->memory);
+    memcpy(counters, &now, counters->size < sizeof now ? counters->size : sizeof now);
+}
+
+void hbg_device_counters(const struct hbg_device *device, struct hbg_counters *counters)
+{
+    if (!device || !counters) return;
+    read_counters(device, counters);
+}
+
+enum hbg_status hbg_device_close(struct hbg_device *device)
+{
+    if (!device) return HBG_OK;
+    enum hbg_status status = hbg__device_check(device, "hbg_device_close", NULL);
+    if (status) return status;
+    pthread_mutex_lock(&device->lock);
+    for (uint32_t i = 0; i < device->depth; i++) {
+        if (!device->run[i].leased) continue;
+        hbg__log_write(&device->log, HBG_LOG_WARN, "hbg: the device is not closed: a run of program \"%s\" is not finished", device->run[i].program->name);
+        pthread_mutex_unlock(&device->lock);
+        return HBG_E_BUSY;
+    }
+    if (device->waiting) {
+        pthread_mutex_unlock(&device->lock);
+        return HBG_E_BUSY;
+    }
+    close_platform(device);
+    if (device->final_counters) read_counters(device, device->final_counters);
+    hbg__device_unlock_drop(device);
+    return HBG_OK;
+}
+
+void hbg__device_start_epoch(struct hbg_device *device, uint32_t epoch)
+{
+    for (uint32_t i = 0; i < device->depth; i++) device->run[i].bank.epoch = epoch - 1;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* device.h - an open device as src/run sees it.
+ *
+ *     hbg_device --- run[depth]      pipeline slots: run.h
+ *        |    '----- bootstrap       one pair of streams for control work, so that it never queues behind a run
+ *        |'--------- buffers, programs (lists)
+ *        '---------- platform
+ *
+ * The handle holds one reference to the struct, each buffer and each program another: children may outlive the close, which
+ * takes the platform away (`closed`) and leaves the struct to the last of them.
+ *
+ *   field                                     written by                                 read by            guarded by
+ *   ops, properties, limits, memory, log      open                                       any thread         set before it is shared
+ *   run[i] lease, closed, references, lists   any thread                                 any thread         lock
+ *   counters                                  any thread                                 any thread         relaxed: statistics
+ *   replays_seen                              any preparing thread                       the same           relaxed: a statistic
+ *   bootstrap                                 whoever copies for a buffer or a program   the same           bootstrap_lock
+ *
+ * Locks are taken in the order lock, then bootstrap_lock, then the process lock; program locks stand alone.
+ */
+#ifndef HBG_RUN_DEVICE_H
+#define HBG_RUN_DEVICE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <hbg/run.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "graph/boundary.h"
+#include "platform/platform.h"
+#include "run/process.h"
+
+/* The counters of <hbg/device.h>, in its order. */
+#define HBG__COUNTERS(X)                                                                                               \
+    X(runs) X(image_copies) X(image_bytes) X(descriptor_copies) X(descriptor_bytes) X(argument_copies) X(argument_bytes)\
+    X(allocations) X(growths) X(stream_sets_made) X(stream_sets_live) X(programs_registered) X(libraries_loaded)       \
+    X(builds) X(replays) X(replay_misses) X(definitions_uploaded) X(reuse_edges)
+
+struct hbg__counter_set {
+#define HBG__FIELD(name) _Atomic uint64_t name;
+    HBG__COUNTERS(HBG__FIELD)
+#undef HBG__FIELD
+};
+
+enum { HBG__STREAM_COPY, HBG__STREAM_WORK, HBG__STREAM_COUNT };
+struct hbg__stream_set { struct hbg_stream *stream[HBG__STREAM_COUNT]; bool made; };
+
+struct hbg_device {
+    const struct hbg_platform_ops *ops;
+    struct hbg_platform *platform;
+    struct hbg__platform_properties properties;
+    struct hbg__memory memory;
+    struct hbg__log log;
+    uint64_t reserve_bytes, limit_heap_bytes, heap_reuse_after_bytes;
+    struct hbg_counters *final_counters;
+    uint32_t fork_count;                    /* of the process that opened it */
+    uint32_t verify_replay;                 /* every n-th replay builds again and compares; 0: none */
+    _Atomic uint64_t replays_seen;
+
+    pthread_mutex_t lock;
+    pthread_cond_t slot_free;
+    uint32_t waiting;                       /* threads that wait for slot_free */
+    struct hbg__run *run;
+    uint32_t depth;
+    bool closed;
+    uint32_t references;
+    struct hbg_buffer *buffers;
+    struct hbg_program *programs;
+
+    pthread_mutex_t bootstrap_lock;
+    struct hbg__stream_set bootstrap;
+    struct hbg__counter_set counters;
+};
+
+static inline void hbg__count(_Atomic uint64_t *counter, uint64_t by)
+{
+    atomic_fetch_add_explicit(counter, by, memory_order_relaxed);       /* relaxed: a statistic, it publishes nothing */
+}
+
+/* May this thread call the device at all? HBG_OK, HBG_E_REENTRANT, HBG_E_DEVICE (forked). One relaxed load beside the thread's own. */
+enum hbg_status hbg__device_check(const struct hbg_device *device, const char *call, struct hbg_error *error);
+
+/* One more user of the struct; device->lock is held. */
+void hbg__device_hold(struct hbg_device *device);
+/* Unlocks, and frees the struct where it was the last user. */
+void hbg__device_unlock_drop(struct hbg_device *device);
+
+enum hbg_status hbg__stream_set_make(struct hbg_device *device, struct hbg__stream_set *set);
+void hbg__stream_set_destroy(struct hbg_device *device, struct hbg__stream_set *set);
+
+/* What the graph may ask about buffers of this device. */
+struct hbg__buffer_ops hbg__device_buffer_ops(struct hbg_device *device);
+
+/* Tests: the epoch that the next run of every bank begins at. No run may be in flight. */
+void hbg__device_start_epoch(struct hbg_device *device, uint32_t epoch);
+
+/* The header's structs may grow at their end: size 0 or one below what this library knows is another header's. */
+static inline bool hbg__abi_fits(size_t given, size_t known) { return given >= known; }
+
+#endif /* HBG_RUN_DEVICE_H */

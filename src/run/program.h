@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* program.h - kernels, a build function, and the recordings of its builds.
+ *
+ * A pure program keeps up to four recordings; the one unused for longest makes room. A recording in use by a run is never
+ * touched. A program whose build is not pure keeps none: its image lies in the pipeline slot's own recording.
+ *
+ *   field                       written by                  guarded by
+ *   kept[], turn                preparing threads           program lock
+ *   kept[i].users               prepare, finish             K1/K2 below
+ *   kept[i].recording, device_* whoever holds users at BUILDING, alone; constant while it is ready
+ *   references, list            create, prepare, finish     device lock
+ */
+#ifndef HBG_RUN_PROGRAM_H
+#define HBG_RUN_PROGRAM_H
+
+#include "graph/build.h"
+#include "run/device.h"
+
+enum { HBG__KEPT_MAX = 4 };
+
+/* A recording, and where it lies on a discrete device. */
+struct hbg__kept {
+    struct hbg__recording recording;
+    struct hbg__zone device_zone;
+    uint64_t device_image;              /* address of its head on the device; 0: not there */
+    bool ready;
+    _Atomic uint32_t users;             /* K1 release on leaving, K2 acquire on taking over: the last reader is done with it */
+    uint64_t last_use;
+    _Atomic uint64_t task_ns;           /* mean of the last run, for the choice of mode; relaxed: a hint */
+};
+
+struct hbg_program {
+    struct hbg_device *device;
+    char *name;
+    hbg_build_fn *build;
+    unsigned char *params;
+    size_t params_size;
+    struct hbg_kernel *kernels;         /* names and signatures are copies */
+    uint32_t kernel_count;
+    struct hbg__signature *signatures;  /* one a kernel */
+    struct hbg__signature boundary;
+    char *boundary_text;
+    bool pure;
+    uint64_t limit_tasks;
+    uint64_t kernel_table;              /* on the device */
+
+    pthread_mutex_t lock;
+    struct hbg__kept kept[HBG__KEPT_MAX];
+    uint64_t turn;
+
+    uint32_t references;
+    struct hbg_program *next, **link;
+};
+
+/* One user fewer, and the program goes with the last; unlocks device->lock, which is held. */
+void hbg__program_unlock_drop(struct hbg_program *program);
+
+/* The device closes: kernel table and device images go. device->lock is held. */
+void hbg__program_forget_memory(struct hbg_program *program);
+
+/* Free what a kept recording has, host side and device side. */
+void hbg__kept_release(struct hbg_device *device, struct hbg__kept *kept);
+
+/* A name for messages: kernels of a program by number, "noop" for what has none. */
+const char *hbg__program_kernel_name(const struct hbg_program *program, uint32_t kernel);
+
+#endif /* HBG_RUN_PROGRAM_H */

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* record.c - which image a run executes: one of the program's recordings, or what its build function makes now.
+ *
+ *   pure program, guards hold          replay: nothing is built
+ *   pure program, no guards hold       build into the recording unused for longest, and keep it
+ *   build function not pure            build into the slot's own arena, which the next such build overwrites
+ *
+ * Where all recordings are in use, a pure build goes to the slot's arena as well and is not kept. HBG_VERIFY_REPLAY=n makes every
+ * n-th replay build again beside the recording and compares the two images byte by byte.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <hbg/image.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "run/run.h"
+
+static bool is_used(struct hbg__kept *kept)
+{
+    return atomic_load_explicit(&kept->users, memory_order_acquire) != 0;      /* K2 acquire, pairs with K1 */
+}
+
+static void use(struct hbg__kept *kept)
+{
+    atomic_fetch_add_explicit(&kept->users, 1, memory_order_relaxed);          /* relaxed: the program lock orders it against a take-over */
+}
+
+static void leave(struct hbg__kept *kept)
+{
+    atomic_fetch_sub_explicit(&kept->users, 1, memory_order_release);          /* K1 release, pairs with K2 */
+}
+
+/* A recording whose guards hold, with one more user. program->lock is held. */
+static struct hbg__kept *find_kept(struct hbg__run *run)
+{
+    struct hbg_program *program = run->program;
+    struct hbg__boundary boundary = hbg__run_boundary(run);
+    struct hbg__buffer_ops buffers = hbg__device_buffer_ops(run->device);
+    const char *why = NULL;
+    for (int i = 0; i < HBG__KEPT_MAX; i++) {
+        struct hbg__kept *kept = &program->kept[i];
+        const char *reason = NULL;
+        if (!kept->ready) continue;
+        if (hbg__recording_holds(&kept->recording, &boundary, &buffers, &reason)) {
+            kept->last_use = ++program->turn;
+            use(kept);
+            return kept;
+        }
+        if (!why) why = reason ? reason : "a guard";
+    }
+    if (why) {
+        snprintf(run->why, sizeof run->why, "%s", why);
+        hbg__count(&run->device->counters.replay_misses, 1);
+    }
+    return NULL;
+}
+
+/* A recording to build into, with this run as its only user; NULL: all are in use. program->lock is held. */
+static struct hbg__kept *take_kept(struct hbg_program *program)
+{
+    struct hbg__kept *oldest = NULL;
+    for (int i = 0; i < HBG__KEPT_MAX; i++) {
+        struct hbg__kept *kept = &program->kept[i];
+        if (is_used(kept) || (oldest && kept->last_use >= oldest->last_use)) continue;
+        oldest = kept;
+    }
+    if (!oldest) return NULL;
+    oldest->ready = false;
+    oldest->last_use = ++program->turn;
+    use(oldest);
+    return oldest;
+}
+
+/* The arena is handed in open and empty of meaning; its warm pages are kept from build to build. */
+static enum hbg_status open_arena(struct hbg__run *run, struct hbg__kept *kept, struct hbg_error *error)
+{
+    struct hbg__buffer_ops buffers = hbg__device_buffer_ops(run->device);
+    hbg__recording_reset(&kept->recording, &buffers);
+    kept->device_image = 0;
+    if (!kept->recording.arena.origin && !hbg__arena_open(&kept->recording.arena, run->device->reserve_bytes, true))
+        return hbg__error_no_memory(error, "address space of an image", run->device->reserve_bytes);
+    if (run->device->properties.poison) hbg__poison_arena(&kept->recording.arena);
+    return HBG_OK;
+}
+
+static enum hbg_status build_into(struct hbg__run *run, struct hbg__kept *kept, bool record, struct hbg_error *error)
+{
+    struct hbg_device *device = run->device;
+    struct hbg_program *program = run->program;
+    enum hbg_status status = open_arena(run, kept, error);
+    if (status) return status;
+    if (!run->graph) {
+        status = hbg__graph_create(&device->memory, device->reserve_bytes, &run->graph);
+        if (status) return hbg__error_set(error, status, "build state", "the build state cannot be made: %s", hbg_status_text(status));
+    }
+    struct hbg__build_input input = {
+        .build = program->build, .params = program->params, .kernels = program->kernels, .signatures = program->signatures,
+        .kernel_count = program->kernel_count, .limit_tasks = program->limit_tasks, .limit_heap_bytes = device->limit_heap_bytes,
+        .heap_reuse_after_bytes = device->heap_reuse_after_bytes, .record = record, .boundary = hbg__run_boundary(run),
+        .buffers = hbg__device_buffer_ops(device) };
+    uint64_t growths = hbg__graph_growths(run->graph) + kept->recording.arena.growths;
+    status = hbg__graph_build(run->graph, &input, &kept->recording, error);
+    hbg__count(&device->counters.growths, hbg__graph_growths(run->graph) + kept->recording.arena.growths - growths);
+    hbg__count(&device->counters.builds, 1);
+    if (status) return status;
+    hbg__count(&device->counters.reuse_edges, kept->recording.reuse_edges);
+#ifdef HBG_DEBUG
+    status = hbg_image_verify(kept->recording.head, kept->recording.image_bytes, error);
+#endif
+    return status;
+}
+
+static enum hbg_status build(struct hbg__run *run, struct hbg_error *error)
+{
+    struct hbg_program *program = run->program;
+    struct hbg__kept *kept = NULL;
+    if (program->pure) {
+        pthread_mutex_lock(&program->lock);
+        kept = take_kept(program);
+        pthread_mutex_unlock(&program->lock);
+    }
+    bool record = kept != NULL;
+    if (!record) {
+        kept = &run->scratch;
+        use(kept);
+    }
+    run->times.build_begin = hbg__clock_ns();
+    enum hbg_status status = build_into(run, kept, record, error);
+    run->times.build_end = hbg__clock_ns();
+    if (status) {
+        leave(kept);
+        return status;
+    }
+    if (record) {
+        pthread_mutex_lock(&program->lock);
+        kept->ready = true;
+        pthread_mutex_unlock(&program->lock);
+    }
+    run->kept = kept;
+    return HBG_OK;
+}
+
+/* The same boundary must give the same bytes; the place of the first difference is named otherwise. */
+static enum hbg_status verify_replay(struct hbg__run *run, struct hbg_error *error)
+{
+    const struct hbg__recording *kept = &run->kept->recording, *fresh = &run->scratch.recording;
+    enum hbg_status status = build_into(run, &run->scratch, false, error);
+    if (status) return status;
+    const unsigned char *a = (const unsigned char *)kept->head, *b = (const unsigned char *)fresh->head;
+    uint64_t size = kept->image_bytes < fresh->image_bytes ? kept->image_bytes : fresh->image_bytes, at = 0;
+    while (at < size && a[at] == b[at]) at++;
+    if (at == size && kept->image_bytes == fresh->image_bytes) return HBG_OK;
+    hbg__log_write(&run->device->log, HBG_LOG_ERROR, "hbg: program \"%.60s\" is not pure: a replay verified by HBG_VERIFY_REPLAY differs at byte %" PRIu64, run->program->name, at);
+    return hbg__error_set(error, HBG_E_IMAGE, run->program->name,
+                          "program \"%.60s\" is declared pure, but building again gives another image: %" PRIu64 " bytes against %" PRIu64 ", different from byte %" PRIu64,
+                          run->program->name, fresh->image_bytes, kept->image_bytes, at);
+}
+
+static bool verification_is_due(struct hbg_device *device)
+{
+    if (device->verify_replay == 0) return false;
+    uint64_t seen = atomic_fetch_add_explicit(&device->replays_seen, 1, memory_order_relaxed) + 1;      /* relaxed: a count */
+    return seen % device->verify_replay == 0;
+}
+
+enum hbg_status hbg__run_record(struct hbg__run *run, struct hbg_error *error)
+{
+    struct hbg_program *program = run->program;
+    run->why[0] = '\0';
+    run->replayed = false;
+    if (program->pure) {
+        pthread_mutex_lock(&program->lock);
+        run->kept = find_kept(run);
+        pthread_mutex_unlock(&program->lock);
+        run->replayed = run->kept != NULL;
+    }
+    if (!run->replayed) return build(run, error);
+    hbg__count(&run->device->counters.replays, 1);
+    if (!verification_is_due(run->device)) return HBG_OK;
+    enum hbg_status status = verify_replay(run, error);
+    if (status) hbg__run_unrecord(run);
+    return status;
+}
+
+void hbg__run_unrecord(struct hbg__run *run)
+{
+    if (run->kept) leave(run->kept);
+    run->kept = NULL;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* result.c - the end of a run: outputs go home, and what happened is said in numbers and in one sentence.
+ *
+ * Outputs are copied back after a failed run as well: what they hold is then unspecified, but nothing beside them is touched.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "run/run.h"
+
+bool hbg__run_uses(const struct hbg__run *run, const struct hbg_buffer *buffer)
+{
+    uint64_t word = hbg__run_entry_look(run->entry);
+    enum hbg__run_phase phase = hbg__run_word_phase(word);
+    if (phase != HBG__RUN_LAUNCHING && phase != HBG__RUN_LAUNCHED) return false;
+    for (uint32_t g = 0; g < run->group_count; g++) {
+        if (run->group[g].buffer == buffer) return true;
+    }
+    const struct hbg__recording *recording = &run->kept->recording;
+    for (uint32_t i = 0; i < recording->buffer_count; i++) {
+        if (recording->buffers[i] == buffer) return true;
+    }
+    return false;
+}
+
+static void explain_kernel(const struct hbg__run *run, const struct hbg__launch_result *launch, struct hbg_error *error)
+{
+    const char *kernel = hbg__program_kernel_name(run->program, launch->kernel);
+    hbg__error_set(error, launch->status, kernel, "task %u (kernel \"%.60s\") of program \"%.60s\" returned %d with detail %" PRId64 "; %" PRIu64 " tasks were skipped",
+                   launch->task, kernel, run->program->name, launch->code, launch->detail, launch->skipped);
+}
+
+/* The sentence for how the device says it ended. */
+static enum hbg_status explain(struct hbg__run *run, const struct hbg__launch_result *launch, struct hbg_error *error)
+{
+    const char *name = run->program->name;
+    struct hbg_error text = { .size = sizeof text };
+    switch ((int)launch->status) {
+    case HBG_OK:
+        hbg__error_clear(error);
+        return HBG_OK;
+    case HBG_E_KERNEL:
+        explain_kernel(run, launch, &text);
+        break;
+    case HBG_E_CANCELLED:
+        hbg__error_set(&text, HBG_E_CANCELLED, name, "program \"%.60s\" was cancelled%s; %" PRIu64 " tasks ran and %" PRIu64 " were skipped", name,
+                       atomic_load_explicit(&run->deadline_hit, memory_order_relaxed) ? " at its deadline" : "", launch->executed, launch->skipped);   /* relaxed: the launch has ended */
+        break;
+    case HBG_E_LIMIT:
+        hbg__error_set(&text, HBG_E_LIMIT, "ring", "the shared ring of program \"%.60s\" is full with %" PRId64 " of %" PRId64 " tasks; open the device with a larger ring= or with spill=1", name, launch->detail, launch->limit);
+        text.requested = launch->limit + 1;
+        break;
+    case HBG_E_UNSUPPORTED:
+        hbg__error_set(&text, HBG_E_UNSUPPORTED, hbg__program_kernel_name(run->program, launch->kernel), "task %u (kernel \"%.60s\") returned HBG_PENDING, which this version does not support", launch->task, hbg__program_kernel_name(run->program, launch->kernel));
+        break;
+    default:
+        hbg__error_set(&text, launch->status, name, "program \"%.60s\": %s%s%s", name, hbg_status_text(launch->status), *launch->text ? ": " : "", launch->text);
+        break;
+    }
+    text.task = launch->task;
+    text.code = launch->code;
+    text.detail = launch->detail;
+    text.limit = launch->limit;
+    hbg__error_copy(error, &text);
+    return launch->status;
+}
+
+/* A run that never reached the device. */
+static enum hbg_status explain_unlaunched(const struct hbg__run *run, enum hbg__run_phase phase, struct hbg_error *error)
+{
+    const char *name = run->program->name;
+    if (phase == HBG__RUN_DROPPED) return hbg__error_set(error, HBG_E_CANCELLED, name, "program \"%.60s\" was cancelled before its launch", name);
+    return hbg__error_set(error, run->launch_status, name, "program \"%.60s\" could not be launched: %s", name, hbg_status_text(run->launch_status));
+}
+
+static uint64_t between(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
+
+static void fill_result(const struct hbg__run *run, const struct hbg__launch_result *launch, struct hbg_result *result)
+{
+    const struct hbg__recording *recording = &run->kept->recording;
+    const struct hbg__run_times *times = &run->times;
+    result->tasks = recording->task_count;
+    result->edges = recording->edge_count;
+    result->upload_bytes = run->upload_bytes;
+    result->upload_copies = run->upload_copies;
+    result->build_ns = between(times->build_begin, times->build_end);
+    result->upload_ns = times->upload_begin ? between(times->upload_begin, times->prepare_end) : 0;
+    result->bind_ns = between(times->prepare_begin, times->prepare_end);
+    result->launch_to_done_ns = launch ? between(times->launch_begin, launch->ended_ns) : 0;
+    result->device_ns = launch ? between(launch->started_ns, launch->ended_ns) : 0;
+    result->replayed = run->replayed;
+    memcpy(result->why, run->why, sizeof result->why);
+    result->run_ns = between(times->prepare_begin, hbg__clock_ns());
+}
+
+/* For the choice of mode: the mean over all workers' time. Only a launch that ended well says something about its kernels. */
+static void remember_task_time(struct hbg__run *run, const struct hbg__launch_result *launch)
+{
+    uint64_t tasks = run->kept->recording.head->task_count;
+    if (launch->status || tasks == 0) return;
+    uint64_t mean = between(launch->started_ns, launch->ended_ns) * run->device->properties.workers / tasks;
+    atomic_store_explicit(&run->kept->task_ns, mean, memory_order_relaxed);    /* relaxed: a hint */
+}
+
+enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phase, struct hbg_result *result)
+{
+    struct hbg_device *device = run->device;
+    struct hbg__launch_result launch;
+    struct hbg_error *error = result ? &result->error : NULL;
+    enum hbg_status status;
+    hbg__count(&device->counters.runs, 1);
+    if (phase != HBG__RUN_LAUNCHED) {
+        status = explain_unlaunched(run, phase, error);
+        if (result) fill_result(run, NULL, result);
+        return status;
+    }
+    device->ops->result(device->platform, run->streams.stream[HBG__STREAM_WORK], &launch);
+    enum hbg_status copied = hbg__run_copy_back(run, error);
+    status = copied && !launch.status ? copied : explain(run, &launch, error);
+    remember_task_time(run, &launch);
+    if (result) fill_result(run, &launch, result);
+    if (status && status != HBG_E_CANCELLED && result) hbg__log_write(&device->log, HBG_LOG_ERROR, "hbg: %s", result->error.text);
+    return status;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.c - the phases of a run. Which slot, who waits for one, and the word that guards every handle: see handle.h and run.h.
+ *
+ * A device lock is taken twice in a run, to lease the slot and to free it; what happens between belongs to whoever moved the
+ * slot's word into the phase.
+ */
+#include "run/run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include <hbg/image.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "run/buffer.h"
+
+/* Its address names the thread. */
+static _Thread_local char this_thread;
+
+/* ---- a slot's resources ---- */
+
+enum hbg_status hbg__run_open(struct hbg__run *run, struct hbg_device *device)
+{
+    run->device = device;
+    run->entry = hbg__run_entry_take(run, &run->slot);
+    return run->entry ? HBG_OK : HBG_E_NO_MEMORY;
+}
+
+void hbg__run_close(struct hbg__run *run)
+{
+    struct hbg_device *device = run->device;
+    struct hbg__bank *bank = &run->bank;
+    struct hbg__buffer_ops buffers = hbg__device_buffer_ops(device);
+    if (run->entry) hbg__run_entry_give(run->slot);
+    if (run->streams.made) atomic_fetch_sub_explicit(&device->counters.stream_sets_live, 1, memory_order_relaxed);  /* relaxed: a count */
+    hbg__stream_set_destroy(device, &run->streams);
+    device->ops->zone_close(device->platform, &bank->slots);
+    device->ops->zone_close(device->platform, &bank->heap);
+    device->ops->zone_close(device->platform, &bank->staging);
+    device->ops->zone_close(device->platform, &bank->descriptor);
+    device->ops->zone_close(device->platform, &run->scratch.device_zone);
+    hbg__recording_release(&run->scratch.recording, &device->memory, &buffers);
+    hbg__graph_destroy(run->graph);
+    hbg__run_free_arguments(run);
+    hbg__run_free_descriptor(run);
+}
+
+/* ---- leases ---- */
+
+/* A free slot; NULL, and whether all of them wait for this very thread. device->lock is held. */
+static struct hbg__run *find_free(struct hbg_device *device, bool *all_mine)
+{
+    *all_mine = true;
+    for (uint32_t i = 0; i < device->depth; i++) {
+        struct hbg__run *run = &device->run[i];
+        if (!run->leased) return run;
+        if (run->owner != &this_thread || run->handed_over) *all_mine = false;
+    }
+    return NULL;
+}
+
+/* Until a slot is freed or time is up. device->lock is held. False: time is up. */
+static bool wait_for_slot(struct hbg_device *device, uint64_t until_ns)
+{
+    int code = 0;
+    device->waiting++;
+    if (until_ns == UINT64_MAX) {
+        code = pthread_cond_wait(&device->slot_free, &device->lock);
+    } else {
+        struct timespec until = { .tv_sec = (time_t)(until_ns / 1000000000u), .tv_nsec = (long)(until_ns % 1000000000u) };
+        code = pthread_cond_timedwait(&device->slot_free, &device->lock, &until);
+    }
+    device->waiting--;
+    return code != ETIMEDOUT;
+}
+
+static enum hbg_status find_or_wait(struct hbg_program *program, const struct hbg_run_options *options, struct hbg__run **run)
+{
+    struct hbg_device *device = program->device;
+    uint64_t until = UINT64_MAX;
+    bool all_mine, in_time = true;
+    if (options->slot_timeout_ns) until = hbg__clock_after_ns(options->slot_timeout_ns);
+    for (;;) {
+        if (device->closed) return hbg__error_set(options->error, HBG_E_DEVICE, "device", "the device of program \"%.60s\" was closed", program->name);
+        *run = find_free(device, &all_mine);
+        if (*run) return HBG_OK;
+        if (options->poll) return hbg__error_set(options->error, HBG_E_BUSY, "slot", "all %u pipeline slots are in use", device->depth);
+        if (all_mine)
+            return hbg__error_set(options->error, HBG_E_WOULD_DEADLOCK, "slot",
+                                  "all %u pipeline slots are held by runs that this thread prepared and has to finish first; set handed_over where another thread finishes them", device->depth);
+        if (!in_time) return hbg__error_set(options->error, HBG_TIMEOUT, "slot", "no pipeline slot became free within %" PRIu64 " ns", options->slot_timeout_ns);
+        in_time = wait_for_slot(device, until);
+    }
+}
+
+/* A slot for this run, its streams made, its program held. */
+static enum hbg_status lease(struct hbg_program *program, const struct hbg_run_options *options, struct hbg__run **leased)
+{
+    struct hbg_device *device = program->device;
+    struct hbg__run *run;
+    pthread_mutex_lock(&device->lock);
+    enum hbg_status status = find_or_wait(program, options, &run);
+    if (!status && !run->streams.made) {
+        status = hbg__stream_set_make(device, &run->streams);
+        if (status) hbg__error_set(options->error, status, "streams", "the stream set of slot %u cannot be made: %s", run->slot, hbg_status_text(status));
+        else {
+            hbg__count(&device->counters.stream_sets_made, 1);
+            hbg__count(&device->counters.stream_sets_live, 1);
+        }
+    }
+    if (!status) {
+        run->leased = true;
+        run->handed_over = options->handed_over;
+        run->owner = &this_thread;
+        run->program = program;
+        program->references++;
+        run->generation = hbg__run_word_generation(hbg__run_entry_look(run->entry));
+        hbg__run_entry_set(run->entry, run->generation, HBG__RUN_BINDING);
+    }
+    pthread_mutex_unlock(&device->lock);
+    *leased = run;
+    return status;
+}
+
+/* The slot is free for the next generation, and the program may go. */
+static void release(struct hbg__run *run)
+{
+    struct hbg_device *device = run->device;
+    struct hbg_program *program = run->program;
+    hbg__run_unrecord(run);
+    hbg__run_unbind(run);
+    pthread_mutex_lock(&device->lock);
+    uint32_t next = run->generation + 1;
+    hbg__run_entry_set(run->entry, next ? next : 1, HBG__RUN_FREE);
+    run->leased = false;
+    run->program = NULL;
+    if (device->waiting) pthread_cond_broadcast(&device->slot_free);
+    hbg__program_unlock_drop(program);
+}
+
+/* ---- prepare ---- */
+
+static enum hbg_status check_options(const struct hbg_run_options *given, struct hbg_run_options *options)
+{
+    *options = (struct hbg_run_options){ .size = sizeof *options };
+    if (given && !hbg__abi_fits(given->size, sizeof *given)) return HBG_E_ABI;
+    if (given) *options = *given;
+    hbg__error_clear(options->error);
+    if (options->done)
+        return hbg__error_set(options->error, HBG_E_UNSUPPORTED, "done", "the option \"done\" is not supported by this version; use hbg_run_wait or hbg_run_poll");
+    return HBG_OK;
+}
+
+enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list list, const struct hbg_run_options *given, struct hbg_run *handle)
+{
+    struct hbg_run_options options;
+    struct hbg__run *run;
+    enum hbg_status status = check_options(given, &options);
+    if (HBG_UNLIKELY(status)) return status;
+    if (!program || !handle) return hbg__error_set(options.error, HBG_E_NULL, program ? "run" : "program", "hbg_run_prepare got no %s", program ? "place for the run" : "program");
+    status = hbg__device_check(program->device, "hbg_run_prepare", options.error);
+    if (!status) status = lease(program, &options, &run);
+    if (HBG_UNLIKELY(status)) return status;
+    run->times = (struct hbg__run_times){ .prepare_begin = hbg__clock_ns() };
+    run->error = options.error;
+    run->deadline_ns = options.deadline_ns ? hbg__clock_after_ns(options.deadline_ns) : UINT64_MAX;
+    atomic_store_explicit(&run->deadline_hit, false, memory_order_relaxed);     /* relaxed: H1 below publishes it */
+    status = hbg__run_bind(run, list, options.error);
+    if (!status) status = hbg__run_record(run, options.error);
+    if (!status) {
+        if (!run->replayed) run->times.upload_begin = run->times.build_end;
+        status = hbg__run_stage(run, options.error);
+    }
+    if (HBG_UNLIKELY(status)) {
+        release(run);
+        return status;
+    }
+    run->times.prepare_end = hbg__clock_ns();
+    *handle = (struct hbg_run){ .program = program, .slot = run->slot, .generation = run->generation };
+    hbg__run_entry_set(run->entry, run->generation, HBG__RUN_PREPARED);
+    return HBG_OK;
+}
+
+/* ---- handles ---- */
+
+/* The run object behind a handle, in whichever phase it is. */
+static enum hbg_status resolve(struct hbg_run handle, const char *call, struct hbg__run **run, enum hbg__run_phase *phase)
+{
+    if (HBG_UNLIKELY(!handle.program)) return HBG_E_NULL;
+    struct hbg__run_entry *entry = hbg__run_entry_find(handle.slot);
+    if (HBG_UNLIKELY(!entry)) return HBG_E_STALE;
+    uint64_t word = hbg__run_entry_look(entry);
+    *phase = hbg__run_word_phase(word);
+    *run = atomic_load_explicit(&entry->run, memory_order_acquire);             /* H4 acquire, pairs with H3 */
+    if (HBG_UNLIKELY(hbg__run_word_generation(word) != handle.generation || *phase == HBG__RUN_FREE || *phase == HBG__RUN_BINDING || !*run)) return HBG_E_STALE;
+    if (HBG_UNLIKELY((*run)->program != handle.program)) return HBG_E_STALE;
+    return hbg__device_check((*run)->device, call, NULL);
+}
+
+static bool has_ended(struct hbg__run *run)
+{
+    return run->device->ops->poll(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
+}
+
+enum hbg_status hbg_run_image(struct hbg_run handle, const void **image, size_t *size_bytes)
+{
+    struct hbg__run *run;
+    enum hbg__run_phase phase;
+    if (!image || !size_bytes) return HBG_E_NULL;
+    enum hbg_status status = resolve(handle, "hbg_run_image", &run, &phase);
+    if (status) return status;
+    *image = run->kept->recording.head;
+    *size_bytes = run->kept->recording.image_bytes;
+    return HBG_OK;
+}
+
+/* ---- launch, poll, wait, cancel ---- */
+
+enum hbg_status hbg_run_launch(struct hbg_run handle)
+{
+    struct hbg__run *run;
+    enum hbg__run_phase phase;
+    enum hbg_status status = resolve(handle, "hbg_run_launch", &run, &phase);
+    if (HBG_UNLIKELY(status)) return status;
+    if (HBG_UNLIKELY(!hbg__run_entry_move(run->entry, handle.generation, HBG__RUN_PREPARED, HBG__RUN_LAUNCHING))) return HBG_E_ORDER;
+    run->times.launch_begin = hbg__clock_ns();
+    run->launch_status = run->device->ops->launch(run->device->platform, run->streams.stream[HBG__STREAM_WORK], run->device_descriptor);
+    hbg__run_entry_set(run->entry, handle.generation, run->launch_status ? HBG__RUN_UNLAUNCHED : HBG__RUN_LAUNCHED);
+    return run->launch_status;
+}
+
+/* A run past its deadline is cancelled by whoever looks at it. */
+static void cancel_late(struct hbg__run *run)
+{
+    if (HBG_LIKELY(run->deadline_ns == UINT64_MAX) || hbg__clock_ns() < run->deadline_ns) return;
+    /* relaxed: read by finish, which the end of the launch orders behind this */
+    if (atomic_exchange_explicit(&run->deadline_hit, true, memory_order_relaxed)) return;
+    run->device->ops->abort(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
+}
+
+enum hbg_status hbg_run_poll(struct hbg_run handle, enum hbg_run_state *state)
+{
+    struct hbg__run *run;
+    enum hbg__run_phase phase;
+    if (!state) return HBG_E_NULL;
+    enum hbg_status status = resolve(handle, "hbg_run_poll", &run, &phase);
+    if (status) return status;
+    if (phase == HBG__RUN_PREPARED) *state = HBG_RUN_PREPARED;
+    else if (phase == HBG__RUN_LAUNCHING) *state = HBG_RUN_QUEUED;
+    else if (phase != HBG__RUN_LAUNCHED || has_ended(run)) *state = HBG_RUN_DONE;
+    else {
+        cancel_late(run);
+        *state = HBG_RUN_RUNNING;
+    }
+    return HBG_OK;
+}
+
+static enum hbg_status say_what_runs(struct hbg__run *run, uint64_t timeout_ns)
+{
+    struct hbg_device *device = run->device;
+    struct hbg__platform_progress now;
+    if (!device->ops->progress || !device->ops->progress(device->platform, run->streams.stream[HBG__STREAM_WORK], &now))
+        return hbg__error_set(run->error, HBG_TIMEOUT, run->program->name, "program \"%.60s\" did not end within %" PRIu64 " ns; no task runs at this moment", run->program->name, timeout_ns);
+    const char *kernel = hbg__program_kernel_name(run->program, now.kernel);
+    struct hbg_error text = { .size = sizeof text };
+    hbg__error_set(&text, HBG_TIMEOUT, kernel, "program \"%.60s\" did not end within %" PRIu64 " ns: task %u (kernel \"%.60s\") runs longest, on worker %u",
+                   run->program->name, timeout_ns, now.task, kernel, now.worker);
+    text.task = now.task;
+    hbg__error_copy(run->error, &text);
+    return HBG_TIMEOUT;
+}
+
+/* Until the end, the deadline or the timeout, whichever comes first. True: it has ended. */
+static bool wait_for_end(struct hbg__run *run, uint64_t timeout_ns)
+{
+    struct hbg_device *device = run->device;
+    struct hbg_stream *stream = run->streams.stream[HBG__STREAM_WORK];
+    if (HBG_LIKELY(run->deadline_ns == UINT64_MAX)) return device->ops->wait(device->platform, stream, timeout_ns);
+    uint64_t until = timeout_ns == HBG_FOREVER ? UINT64_MAX : hbg__clock_after_ns(timeout_ns), now = hbg__clock_ns();
+    if (now < run->deadline_ns) {
+        uint64_t stop = until < run->deadline_ns ? until : run->deadline_ns;
+        if (device->ops->wait(device->platform, stream, stop > now ? stop - now : 0)) return true;
+    }
+    cancel_late(run);
+    now = hbg__clock_ns();
+    return device->ops->wait(device->platform, stream, until == UINT64_MAX ? HBG_FOREVER : until > now ? until - now : 0);
+}
+
+enum hbg_status hbg_run_wait(struct hbg_run handle, uint64_t timeout_ns)
+{
+    struct hbg__run *run;
+    enum hbg__run_phase phase;
+    enum hbg_status status = resolve(handle, "hbg_run_wait", &run, &phase);
+    if (HBG_UNLIKELY(status)) return status;
+    if (HBG_UNLIKELY(phase == HBG__RUN_DROPPED || phase == HBG__RUN_UNLAUNCHED)) return HBG_OK;
+    if (HBG_UNLIKELY(phase != HBG__RUN_LAUNCHED)) return HBG_E_ORDER;
+    return HBG_LIKELY(wait_for_end(run, timeout_ns)) ? HBG_OK : say_what_runs(run, timeout_ns);
+}
+
+enum hbg_status hbg_run_cancel(struct hbg_run handle)
+{
+    struct hbg__run *run;
+    enum hbg__run_phase phase;
+    enum hbg_status status = resolve(handle, "hbg_run_cancel", &run, &phase);
+    if (status) return status;
+    if (hbg__run_entry_move(run->entry, handle.generation, HBG__RUN_PREPARED, HBG__RUN_DROPPED)) return HBG_OK;
+    status = resolve(handle, "hbg_run_cancel", &run, &phase);
+    if (status) return status;
+    if (phase == HBG__RUN_DROPPED || phase == HBG__RUN_UNLAUNCHED) return HBG_OK;
+    if (phase != HBG__RUN_LAUNCHED) return HBG_E_ORDER;
+    if (!has_ended(run)) run->device->ops->abort(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
+    return HBG_OK;
+}
+
+void hbg__run_wait_for_buffer(struct hbg_device *device, const struct hbg_buffer *buffer)
+{
+    pthread_mutex_lock(&device->lock);
+    for (uint32_t i = 0; i < device->depth; i++) {
+        struct hbg__run *run = &device->run[i];
+        if (!run->leased || !hbg__run_uses(run, buffer)) continue;
+        pthread_mutex_unlock(&device->lock);
+        device->ops->wait(device->platform, run->streams.stream[HBG__STREAM_WORK], HBG_FOREVER);
+        pthread_mutex_lock(&device->lock);
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* ---- finish ---- */
+
+/* The phase becomes FINISHING, and is this call's alone. */
+static enum hbg_status begin_finish(struct hbg__run *run, struct hbg_run handle, enum hbg__run_phase phase)
+{
+    if (phase == HBG__RUN_LAUNCHED && !has_ended(run)) return HBG_E_ORDER;
+    if (phase != HBG__RUN_LAUNCHED && phase != HBG__RUN_DROPPED && phase != HBG__RUN_UNLAUNCHED) return HBG_E_ORDER;
+    return hbg__run_entry_move(run->entry, handle.generation, phase, HBG__RUN_FINISHING) ? HBG_OK : HBG_E_STALE;
+}
+
+enum hbg_status hbg_run_finish(struct hbg_run handle, struct hbg_result *result)
+{
+    struct hbg__run *run;
+    enum hbg__run_phase phase;
+    if (result && !hbg__abi_fits(result->size, sizeof *result)) return HBG_E_ABI;
+    enum hbg_status status = resolve(handle, "hbg_run_finish", &run, &phase);
+    if (HBG_LIKELY(!status)) status = begin_finish(run, handle, phase);
+    if (HBG_UNLIKELY(status)) {
+        if (result) hbg__error_set(&result->error, status, "hbg_run_finish", "%s", status == HBG_E_ORDER ? "the run has not ended: launch it and wait, or cancel it, before it is finished" : hbg_status_text(status));
+        return status;
+    }
+    status = hbg__run_conclude(run, phase, result);
+    release(run);
+    return status;
+}
+
+enum hbg_status hbg_run_sync(struct hbg_program *program, struct hbg_arg_list list, struct hbg_result *result)
+{
+    struct hbg_run run;
+    struct hbg_run_options options = { .size = sizeof options };
+    if (result && !hbg__abi_fits(result->size, sizeof *result)) return HBG_E_ABI;
+    if (result) options.error = &result->error;
+    enum hbg_status status = hbg_run_prepare(program, list, &options, &run);
+    if (HBG_UNLIKELY(status)) return status;
+    if (HBG_LIKELY(!hbg_run_launch(run))) (void)!hbg_run_wait(run, HBG_FOREVER);
+    return hbg_run_finish(run, result);
+}

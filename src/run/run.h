@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run.h - a pipeline slot: the resources of one run in flight, and the run that has them.
+ *
+ *     prepare   lease -> bind (bind.c: check, group) -> record (record.c: replay or build) -> stage (stage.c: upload, arguments,
+ *               descriptor)
+ *     launch, poll, wait, cancel     run.c
+ *     finish    result.c: copy back, explain; then the slot is free for the next generation
+ *
+ * Everything here belongs to the thread that is in the run's current phase (handle.h); `leased` and what follows it up to
+ * `program` belong to the device lock.
+ */
+#ifndef HBG_RUN_RUN_H
+#define HBG_RUN_RUN_H
+
+#include "graph/build.h"
+#include "image/layout.h"
+#include "run/device.h"
+#include "run/handle.h"
+#include "run/program.h"
+
+/* What a run copies beside image and arguments. Nothing of the host's is in it. */
+struct hbg__descriptor {
+    struct hbg__launch launch;
+    uint64_t base[];
+};
+
+/* Where a group of boundary arguments lies on the device. */
+struct hbg__placed_group {
+    uint64_t address;               /* of its first byte */
+    uint64_t host;                  /* of its first byte; 0: a device buffer */
+    bool has_input;                 /* some argument of it is copied in */
+};
+
+struct hbg__range { uint64_t lo, hi; uint32_t arg; };
+
+struct hbg__bank {
+    struct hbg__zone slots, heap, staging, descriptor;
+    uint32_t epoch;                 /* of the last run; the next takes the one after */
+};
+
+struct hbg__run_times {
+    uint64_t prepare_begin, build_begin, build_end, upload_begin, prepare_end, launch_begin;
+};
+
+struct hbg__run {
+    struct hbg_device *device;
+    struct hbg__run_entry *entry;
+    uint32_t slot, generation;
+
+    bool leased, handed_over;
+    const void *owner;              /* the thread that prepared it */
+    struct hbg_program *program;    /* kept until finish */
+
+    struct hbg_error *error;        /* of the run's options; borrowed until finish */
+    uint64_t deadline_ns;           /* on the clock; UINT64_MAX: none */
+    _Atomic bool deadline_hit;
+    enum hbg_status launch_status;  /* of a launch that failed */
+
+    struct hbg__boundary_arg *arg;
+    struct hbg__boundary_group *group;
+    struct hbg__placed_group *placed;
+    struct hbg__range *range;
+    uint32_t capacity, arg_count, group_count, range_count;
+
+    struct hbg__kept *kept;         /* what is executed */
+    struct hbg__kept scratch;       /* of builds that are not kept */
+    struct hbg_graph *graph;        /* build state; made by the first build */
+    struct hbg__descriptor *descriptor;
+    uint32_t base_capacity;
+    uint64_t device_descriptor;     /* where the device finds it */
+    struct hbg__bank bank;
+    struct hbg__stream_set streams;
+
+    struct hbg__run_times times;
+    uint64_t upload_bytes, upload_copies;
+    bool replayed;
+    char why[64];
+};
+
+/* bind.c: check the list, hold its buffers, fill arg and group. On an error nothing is held. */
+enum hbg_status hbg__run_bind(struct hbg__run *run, struct hbg_arg_list list, struct hbg_error *error);
+void hbg__run_unbind(struct hbg__run *run);
+void hbg__run_free_arguments(struct hbg__run *run);
+static inline struct hbg__boundary hbg__run_boundary(const struct hbg__run *run)
+{
+    return (struct hbg__boundary){ .arg = run->arg, .arg_count = run->arg_count, .group = run->group, .group_count = run->group_count };
+}
+
+/* record.c: set run->kept, with one more user. */
+enum hbg_status hbg__run_record(struct hbg__run *run, struct hbg_error *error);
+void hbg__run_unrecord(struct hbg__run *run);
+
+/* stage.c: everything that the device needs is there when it returns. */
+enum hbg_status hbg__run_stage(struct hbg__run *run, struct hbg_error *error);
+void hbg__run_free_descriptor(struct hbg__run *run);
+enum hbg_status hbg__run_copy_back(struct hbg__run *run, struct hbg_error *error);
+
+/* poison.c: only where the platform says so; see there for the list. */
+enum { HBG__POISON = 0xaa };
+void hbg__poison_arena(struct hbg__arena *arena);
+enum hbg_status hbg__poison_bank(struct hbg__run *run);
+enum hbg_status hbg__poison_outputs(struct hbg__run *run);
+
+/* result.c: copy back, explain, fill the result, which may be NULL. Returns the run's own status. */
+enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phase, struct hbg_result *result);
+
+/* Is it launched, and does it use the buffer? device->lock is held. */
+bool hbg__run_uses(const struct hbg__run *run, const struct hbg_buffer *buffer);
+
+/* The launch of every run in flight that uses the buffer has ended when it returns. */
+void hbg__run_wait_for_buffer(struct hbg_device *device, const struct hbg_buffer *buffer);
+
+enum hbg_status hbg__run_open(struct hbg__run *run, struct hbg_device *device);
+void hbg__run_close(struct hbg__run *run);
+
+/* Does the argument move into the device, out of it? */
+static inline bool hbg__arg_is_region(const struct hbg_arg *arg) { return arg->kind < HBG_ARG_SCALAR; }
+static inline bool hbg__arg_is_read(const struct hbg_arg *arg) { return arg->kind != HBG_ARG_OUT; }
+static inline bool hbg__arg_is_written(const struct hbg_arg *arg)
+{
+    return arg->kind != HBG_ARG_IN && !(arg->kind == HBG_ARG_UNTRACKED && arg->u.region.flags & HBG_REGION_READ_ONLY);
+}
+
+#endif /* HBG_RUN_RUN_H */

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stage.c - what a launch needs on the device, and nothing more: image, arguments, slots, heap, descriptor.
+ *
+ *   | bytes      | unified                      | discrete                                                           |
+ *   | image      | used where it was built      | one copy of [head, image_bytes), once per recording                |
+ *   | arguments  | used where they are          | exact bytes of each argument that is read, into the staging zone   |
+ *   | slots      | grown; cleared when the epoch wraps, else never touched                                           |
+ *   | heap       | grown                                                                                             |
+ *   | descriptor | used where it is filled      | one copy, base table included                                      |
+ *
+ * Staging keeps every group's address modulo 64, so kernels see the alignment that the caller gave.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "platform/transfer.h"
+#include "run/buffer.h"
+#include "run/run.h"
+#include "sched/mode.h"
+
+enum { STAGE_ALIGN = 64, BASES_FIRST = 32 };
+
+static enum hbg_status fit(struct hbg__run *run, struct hbg__zone *zone, uint64_t size_bytes, const char *what, struct hbg_error *error)
+{
+    if (HBG_LIKELY(size_bytes <= zone->size_bytes)) return HBG_OK;
+    uint64_t growths = zone->growths;
+    enum hbg_status status = run->device->ops->zone_fit(run->device->platform, zone, size_bytes);
+    if (status) return hbg__error_no_memory(error, what, size_bytes);
+    hbg__count(&run->device->counters.growths, zone->growths - growths);
+    return HBG_OK;
+}
+
+static enum hbg_status device_failed(struct hbg__run *run, enum hbg_status status, const char *what, struct hbg_error *error)
+{
+    return status ? hbg__error_set(error, status, what, "the copy of the %s to \"%s\" failed: %s", what, run->device->ops->name, hbg_status_text(status)) : HBG_OK;
+}
+
+static uint64_t align_up(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
+
+/* ---- image ---- */
+
+static enum hbg_status upload_image(struct hbg__run *run, struct hbg_error *error)
+{
+    struct hbg_device *device = run->device;
+    struct hbg__kept *kept = run->kept;
+    const struct hbg__recording *recording = &kept->recording;
+    if (device->properties.unified) {
+        kept->device_image = (uint64_t)(uintptr_t)recording->head;
+        return HBG_OK;
+    }
+    if (kept->device_image) return HBG_OK;
+    uint64_t into = (uint64_t)(uintptr_t)recording->head & (STAGE_ALIGN - 1);
+    enum hbg_status status = fit(run, &kept->device_zone, into + recording->image_bytes, "image on the device", error);
+    if (status) return status;
+    struct hbg_stream *stream = run->streams.stream[HBG__STREAM_COPY];
+    uint64_t address = kept->device_zone.address + into;
+    if (device->properties.poison) status = device->ops->fill(device->platform, stream, kept->device_zone.address, HBG__POISON, kept->device_zone.size_bytes);
+    if (!status) status = device->ops->copy_in(device->platform, stream, address, recording->head, recording->image_bytes);
+    if (status) return device_failed(run, status, "image", error);
+    kept->device_image = address;
+    run->upload_bytes += recording->image_bytes;
+    run->upload_copies++;
+    hbg__count(&device->counters.image_copies, 1);
+    hbg__count(&device->counters.image_bytes, recording->image_bytes);
+    return HBG_OK;
+}
+
+/* ---- arguments ---- */
+
+/* Place every host group in the staging zone; a unified device uses it where it is. */
+static enum hbg_status place_groups(struct hbg__run *run, struct hbg_error *error)
+{
+    bool unified = run->device->properties.unified;
+    uint64_t used = 0;
+    for (uint32_t g = 0; g < run->group_count; g++) {
+        const struct hbg__boundary_group *group = &run->group[g];
+        struct hbg__placed_group *placed = &run->placed[g];
+        uint64_t host = (uint64_t)(uintptr_t)group->host;
+        *placed = (struct hbg__placed_group){ .address = group->buffer ? group->buffer->address : host, .host = group->buffer ? 0 : host };
+        if (group->buffer || unified) continue;
+        placed->address = align_up(used, STAGE_ALIGN) + (host & (STAGE_ALIGN - 1));
+        used = placed->address + group->size_bytes;
+    }
+    if (unified || used == 0) return HBG_OK;
+    enum hbg_status status = fit(run, &run->bank.staging, used, "argument staging", error);
+    for (uint32_t g = 0; g < run->group_count; g++) {
+        if (!run->group[g].buffer) run->placed[g].address += run->bank.staging.address;
+    }
+    return status;
+}
+
+/* The bytes of a host argument, as offsets into its group. False: it touches none. */
+static bool view_of(const struct hbg__boundary_arg *bound, struct hbg__view *view)
+{
+    const struct hbg_region *r = &bound->arg.u.region;
+    return hbg__view_canonical(view, bound->displacement, hbg_dtype_size(r->dtype), r->rank, r->shape, r->stride_bytes);
+}
+
+static bool is_staged(const struct hbg__run *run, const struct hbg__boundary_arg *bound)
+{
+    return bound->group != UINT32_MAX && !run->group[bound->group].buffer;
+}
+
+static enum hbg_status copy_arguments(struct hbg__run *run, struct hbg_error *error)
+{
+    struct hbg_device *device = run->device;
+    struct hbg__view view;
+    for (uint32_t i = 0; i < run->arg_count; i++) {
+        const struct hbg__boundary_arg *bound = &run->arg[i];
+        if (!is_staged(run, bound) || !hbg__arg_is_read(&bound->arg) || !view_of(bound, &view)) continue;
+        const struct hbg__placed_group *placed = &run->placed[bound->group];
+        uint64_t bytes = 0;
+        enum hbg_status status = hbg__transfer_in(device->ops, device->platform, run->streams.stream[HBG__STREAM_COPY], placed->address,
+                                                  (const unsigned char *)(uintptr_t)placed->host, &view, &bytes);
+        if (status) return device_failed(run, status, "arguments", error);
+        run->upload_bytes += bytes;
+        run->upload_copies++;
+        hbg__count(&device->counters.argument_copies, 1);
+        hbg__count(&device->counters.argument_bytes, bytes);
+    }
+    return HBG_OK;
+}
+
+enum hbg_status hbg__run_copy_back(struct hbg__run *run, struct hbg_error *error)
+{
+    struct hbg_device *device = run->device;
+    struct hbg__view view;
+    if (device->properties.unified) return HBG_OK;
+    for (uint32_t i = 0; i < run->arg_count; i++) {
+        const struct hbg__boundary_arg *bound = &run->arg[i];
+        if (!is_staged(run, bound) || !hbg__arg_is_written(&bound->arg) || !view_of(bound, &view)) continue;
+        const struct hbg__placed_group *placed = &run->placed[bound->group];
+        uint64_t bytes = 0;
+        enum hbg_status status = hbg__transfer_out(device->ops, device->platform, run->streams.stream[HBG__STREAM_COPY],
+                                                   (unsigned char *)(uintptr_t)placed->host, placed->address, &view, &bytes);
+        if (status) return hbg__error_set_argument(error, status, (int)i, "arguments", "argument %u cannot be copied back: %s", i, hbg_status_text(status));
+        hbg__count(&device->counters.argument_copies, 1);
+        hbg__count(&device->counters.argument_bytes, bytes);
+    }
+    return HBG_OK;
+}
+
+/* ---- bank ---- */
+
+/* The epoch after the last one; where it would come round, every word of the zone is cleared once. */
+static enum hbg_status next_epoch(struct hbg__run *run, struct hbg_error *error)
+{
+    struct hbg__bank *bank = &run->bank;
+    if (HBG_LIKELY(++bank->epoch)) return HBG_OK;
+    bank->epoch = 1;
+    if (bank->slots.size_bytes == 0) return HBG_OK;
+    return device_failed(run, run->device->ops->fill(run->device->platform, run->streams.stream[HBG__STREAM_WORK], bank->slots.address, 0,
+                                                     bank->slots.size_bytes), "cleared slots", error);
+}
+
+static enum hbg_status fit_bank(struct hbg__run *run, struct hbg_error *error)
+{
+    const struct hbg__image_head *head = run->kept->recording.head;
+    enum hbg_status status = fit(run, &run->bank.slots, (uint64_t)head->task_count * sizeof(struct hbg__slot), "task slots", error);
+    if (!status) status = fit(run, &run->bank.heap, head->heap_bytes, "heap for intermediates", error);
+    if (!status) status = next_epoch(run, error);
+    return status;
+}
+
+/* ---- descriptor ---- */
+
+static uint64_t descriptor_bytes(uint32_t bases) { return sizeof(struct hbg__descriptor) + (uint64_t)bases * sizeof(uint64_t); }
+
+static enum hbg_status make_descriptor(struct hbg__run *run, uint32_t bases, struct hbg_error *error)
+{
+    if (HBG_LIKELY(bases <= run->base_capacity)) return HBG_OK;
+    struct hbg__memory *memory = &run->device->memory;
+    uint32_t capacity = run->base_capacity ? run->base_capacity : BASES_FIRST;
+    while (capacity < bases) capacity *= 2;
+    struct hbg__descriptor *made = hbg__alloc(memory, descriptor_bytes(capacity), HBG_CACHE_LINE);
+    if (!made) return hbg__error_no_memory(error, "launch descriptor", descriptor_bytes(capacity));
+    hbg__run_free_descriptor(run);
+    run->descriptor = made;
+    run->base_capacity = capacity;
+    return HBG_OK;
+}
+
+void hbg__run_free_descriptor(struct hbg__run *run)
+{
+    hbg__free(&run->device->memory, run->descriptor, descriptor_bytes(run->base_capacity), HBG_CACHE_LINE);
+    run->descriptor = NULL;
+    run->base_capacity = 0;
+}
+
+static void fill_bases(const struct hbg__run *run, uint64_t *base)
+{
+    const struct hbg__recording *recording = &run->kept->recording;
+    uint64_t payload = (uint64_t)(uintptr_t)hbg__image_payload(recording->head) - (uint64_t)(uintptr_t)recording->head;
+    base[HBG__BASE_ZERO] = 0;
+    base[HBG__BASE_PAYLOAD] = run->kept->device_image + payload;
+    base[HBG__BASE_HEAP] = run->bank.heap.address;
+    base += HBG__BASE_BOUNDARY;
+    for (uint32_t i = 0; i < run->arg_count; i++) {
+        const struct hbg__boundary_arg *bound = &run->arg[i];
+        *base++ = bound->group == UINT32_MAX ? bound->arg.u.bits : run->placed[bound->group].address + (uint64_t)bound->displacement;
+    }
+    for (uint32_t i = 0; i < recording->buffer_count; i++) *base++ = recording->buffers[i]->address;
+}
+
+/* One worker runs ids in order where the image permits; the scheduler's rule decides otherwise. */
+static uint32_t choose_mode(const struct hbg__run *run)
+{
+    return (uint32_t)hbg__mode_choose(run->kept->recording.head, run->device->properties.workers, run->kept->task_ns);
+}
+
+static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *error)
+{
+    struct hbg_device *device = run->device;
+    const struct hbg__recording *recording = &run->kept->recording;
+    const struct hbg__image_head *head = recording->head;
+    uint32_t bases = HBG__BASE_BOUNDARY + run->arg_count + recording->buffer_count;
+    HBG_ASSERT(recording->boundary_count == run->arg_count);
+    enum hbg_status status = make_descriptor(run, bases, error);
+    if (status) return status;
+    run->descriptor->launch = (struct hbg__launch){
+        .image = run->kept->device_image, .slots = run->bank.slots.address, .heap = run->bank.heap.address,
+        .kernel_table = run->program->kernel_table, .image_bytes = recording->image_bytes, .task_count = head->task_count,
+        .base_count = bases, .epoch = run->bank.epoch, .mode = choose_mode(run) };
+    fill_bases(run, run->descriptor->base);
+    run->device_descriptor = (uint64_t)(uintptr_t)run->descriptor;
+    if (device->properties.unified) return HBG_OK;
+    uint64_t size = descriptor_bytes(bases);
+    status = fit(run, &run->bank.descriptor, size, "launch descriptor on the device", error);
+    if (status) return status;
+    run->device_descriptor = run->bank.descriptor.address;
+    status = device->ops->copy_in(device->platform, run->streams.stream[HBG__STREAM_COPY], run->device_descriptor, run->descriptor, size);
+    run->upload_bytes += size;
+    run->upload_copies++;
+    hbg__count(&device->counters.descriptor_copies, 1);
+    hbg__count(&device->counters.descriptor_bytes, size);
+    return device_failed(run, status, "launch descriptor", error);
+}
+
+enum hbg_status hbg__run_stage(struct hbg__run *run, struct hbg_error *error)
+{
+    struct hbg_device *device = run->device;
+    bool poison = device->properties.poison;
+    run->upload_bytes = run->upload_copies = 0;
+    enum hbg_status status = upload_image(run, error);
+    if (!status) status = fit_bank(run, error);
+    if (!status) status = place_groups(run, error);
+    if (!status && poison) status = device_failed(run, hbg__poison_bank(run), "poison", error);
+    if (!status) status = copy_arguments(run, error);
+    if (!status && poison) status = device_failed(run, hbg__poison_outputs(run), "poison", error);
+    if (!status) status = write_descriptor(run, error);
+    if (!status && device->ops->prepare) {
+        status = device->ops->prepare(device->platform, run->streams.stream[HBG__STREAM_WORK], run->device_descriptor);
+        if (status) hbg__error_set(error, status, device->ops->name, "the platform \"%s\" cannot prepare the launch: %s", device->ops->name, hbg_status_text(status));
+    }
+    return status;
+}
