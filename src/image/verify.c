@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verify.c - hbg_image_verify: does every statement of layout.h hold? Nothing is used before it is checked.
+ *
+ * What it establishes: no reader that follows layout.h leaves the image, the heap or the base table; every task is reached
+ * exactly once from the roots and the waiter lists; every question "are you complete?" is put to a task that answers.
+ *
+ * What it cannot know: whether a value is the one that was meant. These are values: kernel numbers and arguments' words within
+ * their range, constants, parameter bytes, offsets from boundary arguments and buffers, and sizes that are larger than need be.
+ *
+ *     note[i], one word a task:   | asked | has waiters | last waiter so far: 30 bits |
+ */
+#include <hbg/image.h>
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "image/fingerprint.h"
+#include "image/layout.h"
+
+static const uint32_t asked = 1u << 31, has_waiters = 1u << 30, index_mask = (1u << 30) - 1;
+static const uint32_t near_ids = 128;
+static const uint64_t heap_max = (uint64_t)1 << 47;
+
+struct walk {
+    const struct hbg__image_head *head;
+    const unsigned char *payload;
+    uint64_t units;                     /* of the payload in front of the root list */
+    uint64_t used;                      /* units up to which tasks' arguments and edge rows have been seen */
+    uint64_t edges;
+    uint32_t noops, nears, roots;
+    uint32_t *note;
+    struct hbg_error *error;
+};
+
+/* HBG_E_IMAGE with a sentence; task HBG__NIL: of the whole image. */
+__attribute__((format(printf, 4, 5)))
+static enum hbg_status damaged(struct hbg_error *error, uint32_t task, int argument, const char *format, ...)
+{
+    va_list values;
+    struct hbg_error filled;
+    if (!error) return HBG_E_IMAGE;
+    memset(&filled, 0, sizeof filled);
+    filled.size = error->size ? error->size : sizeof *error;
+    filled.status = HBG_E_IMAGE;
+    filled.task = task;
+    filled.argument = argument;
+    va_start(values, format);
+    vsnprintf(filled.text, sizeof filled.text, format, values);
+    va_end(values);
+    memcpy(error, &filled, filled.size < sizeof filled ? filled.size : sizeof filled);
+    return HBG_E_IMAGE;
+}
+
+/* ---- head ---- */
+
+static enum hbg_status check_sizes(const struct hbg__image_head *head, uint64_t size_bytes, struct hbg_error *error)
+{
+    if (head->image_bytes != size_bytes)
+        return damaged(error, HBG__NIL, -1, "the head says %" PRIu64 " bytes and there are %" PRIu64, head->image_bytes, size_bytes);
+    if (head->task_count > HBG__TASKS_MAX)
+        return damaged(error, HBG__NIL, -1, "the head says %u tasks and %u are possible", head->task_count, HBG__TASKS_MAX);
+    uint64_t records = (uint64_t)head->task_count * sizeof(struct hbg__task_record);
+    if (head->payload_bytes % 8 || head->payload_bytes > size_bytes || sizeof *head + records + head->payload_bytes != size_bytes)
+        return damaged(error, HBG__NIL, -1, "%u tasks and a payload of %" PRIu64 " bytes do not make %" PRIu64 " bytes", head->task_count, head->payload_bytes, size_bytes);
+    uint64_t roots = ((uint64_t)head->root_count + 1) / 2;
+    if (head->root_count > head->task_count || (uint64_t)head->roots + roots != head->payload_bytes / 8)
+        return damaged(error, HBG__NIL, -1, "a list of %u roots at offset %u does not end with the payload", head->root_count, head->roots);
+    if ((uint64_t)head->roots * 8 < sizeof(struct hbg_layout))
+        return damaged(error, HBG__NIL, -1, "the payload has no room for the layout that it begins with");
+    return HBG_OK;
+}
+
+static enum hbg_status check_head(const struct hbg__image_head *head, uint64_t size_bytes, struct hbg_error *error)
+{
+    if (size_bytes < sizeof *head) return damaged(error, HBG__NIL, -1, "%" PRIu64 " bytes are no image: the head alone has %zu", size_bytes, sizeof *head);
+    if (head->magic != HBG__IMAGE_MAGIC) return damaged(error, HBG__NIL, -1, "the first four bytes are 0x%08x, not an image's", head->magic);
+    if (head->version != HBG__IMAGE_VERSION) return damaged(error, HBG__NIL, -1, "version %u of the format; this library has %d", head->version, HBG__IMAGE_VERSION);
+    if (head->fingerprint != hbg__image_fingerprint())
+        return damaged(error, HBG__NIL, -1, "the layout fingerprint is %016" PRIx64 "; this library has %016" PRIx64, head->fingerprint, hbg__image_fingerprint());
+    enum hbg_status status = check_sizes(head, size_bytes, error);
+    if (status) return status;
+    if (head->base_count < HBG__BASE_BOUNDARY || head->boundary_count > head->base_count - HBG__BASE_BOUNDARY)
+        return damaged(error, HBG__NIL, -1, "%u boundary values do not fit a base table of %u", head->boundary_count, head->base_count);
+    if (head->heap_bytes > heap_max) return damaged(error, HBG__NIL, -1, "a heap of %" PRIu64 " bytes is beyond every address", head->heap_bytes);
+    if (head->flags & ~(uint32_t)HBG__IMAGE_IN_ORDER) return damaged(error, HBG__NIL, -1, "the head's flags are 0x%x", head->flags);
+    if (head->reserved[0] | head->reserved[1] | head->reserved[2]) return damaged(error, HBG__NIL, -1, "the head's reserved words are not 0");
+    return HBG_OK;
+}
+
+/* ---- layouts and arguments ---- */
+
+/* The bytes [*lo, *hi) around element 0; false: the layout is not one. */
+static bool measure_layout(const struct hbg_layout *layout, int64_t *lo, int64_t *hi)
+{
+    int64_t count = 1, expected = layout->element_bytes;
+    bool contiguous = true, whole = true;
+    *lo = *hi = 0;
+    if (layout->rank > HBG_RANK_MAX || layout->contiguous > 1) return false;
+    if ((int64_t)layout->element_bytes != hbg_dtype_size(layout->dtype)) return false;
+    if (layout->dtype == 0) return layout->rank == 0 && layout->count <= 1 && layout->count >= 0;
+    if (layout->element_bytes == 0) return false;
+    for (int d = HBG_RANK_MAX - 1; d >= layout->rank; d--) {
+        if (layout->shape[d] || layout->stride_bytes[d]) return false;
+    }
+    for (int d = layout->rank - 1; d >= 0; d--) {
+        int64_t reach, n = layout->shape[d];
+        if (n < 0 || __builtin_mul_overflow(count, n, &count)) return false;
+        if (n != 1 && layout->stride_bytes[d] != expected) contiguous = false;
+        if (__builtin_mul_overflow(expected, n, &expected)) whole = false;
+        if (n == 0) continue;
+        if (__builtin_mul_overflow(n - 1, layout->stride_bytes[d], &reach)) { whole = false; continue; }
+        if (reach < 0 ? __builtin_add_overflow(*lo, reach, lo) : __builtin_add_overflow(*hi, reach, hi)) whole = false;
+    }
+    if (layout->count != count || layout->contiguous != (uint8_t)contiguous) return false;
+    if (count == 0) *lo = *hi = 0;
+    else if (!whole || __builtin_add_overflow(*hi, (int64_t)layout->element_bytes, hi)) return false;
+    return true;
+}
+
+static bool lies_within(uint64_t word, int64_t lo, int64_t hi, uint64_t size_bytes)
+{
+    if (lo == hi) return true;                      /* touches nothing */
+    if (word > (uint64_t)INT64_MAX || size_bytes > (uint64_t)INT64_MAX) return false;
+    int64_t first, end;
+    if (__builtin_add_overflow((int64_t)word, lo, &first) || __builtin_add_overflow((int64_t)word, hi, &end)) return false;
+    return first >= 0 && end <= (int64_t)size_bytes;
+}
+
+static enum hbg_status check_argument(const struct walk *w, uint32_t task, uint32_t i, const struct hbg_view_arg *arg)
+{
+    int64_t lo, hi;
+    if (arg->base >= w->head->base_count) return damaged(w->error, task, (int)i, "argument %u of task %u names base %u of %u", i, task, arg->base, w->head->base_count);
+    if (arg->layout + sizeof(struct hbg_layout) / 8 > w->units)
+        return damaged(w->error, task, (int)i, "the layout of argument %u of task %u at offset %u leaves the payload", i, task, arg->layout);
+    const struct hbg_layout *layout = (const struct hbg_layout *)hbg__image_at(w->payload, arg->layout);
+    if (!measure_layout(layout, &lo, &hi)) return damaged(w->error, task, (int)i, "the layout of argument %u of task %u contradicts itself", i, task);
+    if (arg->base == HBG__BASE_PAYLOAD && (arg->word % 16 || !lies_within(arg->word, lo, hi, w->units * 8)))
+        return damaged(w->error, task, (int)i, "the parameter bytes of argument %u of task %u leave the payload", i, task);
+    if (arg->base == HBG__BASE_HEAP && !lies_within(arg->word, lo, hi, w->head->heap_bytes))
+        return damaged(w->error, task, (int)i, "argument %u of task %u leaves the heap of %" PRIu64 " bytes", i, task, w->head->heap_bytes);
+    return HBG_OK;
+}
+
+/* ---- tasks ---- */
+
+/* Units of the edge row behind the arguments, after the true count is known to be there. */
+static uint64_t row_units(uint64_t producers) { return producers <= 3 ? 0 : ((producers >= 255 ? 1 : 0) + (producers - 3) + 1) / 2; }
+
+/* Where arguments and edge row lie: behind those of the tasks before, inside the payload. */
+static enum hbg_status check_place(struct walk *w, uint32_t task, const struct hbg__task_record *record, uint32_t *producers)
+{
+    uint64_t row = (uint64_t)record->args + 2u * record->arg_count;
+    *producers = record->producer_count;
+    if (record->args < w->used || row > w->units || (record->producer_count == 255 && row + 1 > w->units))
+        return damaged(w->error, task, -1, "the arguments of task %u at offset %u are out of order or leave the payload", task, record->args);
+    if (record->producer_count == 255) {
+        memcpy(producers, hbg__image_at(w->payload, (uint32_t)row), sizeof *producers);
+        if (*producers < 255 || *producers >= w->head->task_count) return damaged(w->error, task, -1, "task %u has %u producers in a row that is for 255 and more", task, *producers);
+    }
+    if (row + row_units(*producers) > w->units) return damaged(w->error, task, -1, "the %u producers of task %u leave the payload", *producers, task);
+    w->used = row + row_units(*producers);
+    return HBG_OK;
+}
+
+/* Unique, lower than the task, latest first; all but the latest will be asked. */
+static enum hbg_status check_producers(struct walk *w, uint32_t task, const struct hbg__task_record *record, uint32_t producers)
+{
+    uint32_t above = task;
+    for (uint32_t k = producers; k < 3; k++) {
+        if (record->producer[k] != HBG__NIL) return damaged(w->error, task, -1, "task %u has %u producers and names one in place %u", task, producers, k);
+    }
+    for (uint32_t k = 0; k < producers; k++) {
+        uint32_t producer = hbg__image_producer(w->payload, record, k);
+        if (producer >= above) return damaged(w->error, task, -1, "producer %u of task %u is %u, which is not below %u", k, task, producer, above);
+        if (k > 0) w->note[producer] |= asked;
+        above = producer;
+    }
+    return HBG_OK;
+}
+
+/* The task stands where its latest producer's list continues, or, without producers, in the root list. */
+static enum hbg_status check_link(struct walk *w, uint32_t task, const struct hbg__task_record *record, uint32_t producers)
+{
+    if (producers == 0) {
+        const uint32_t *roots = (const uint32_t *)hbg__image_at(w->payload, w->head->roots);
+        if (w->roots >= w->head->root_count || roots[w->roots] != task) return damaged(w->error, task, -1, "task %u has no producers and is not root %u", task, w->roots);
+        w->roots++;
+        return HBG_OK;
+    }
+    uint32_t latest = record->producer[0], note = w->note[latest];
+    uint32_t linked = note & has_waiters ? hbg__image_record(w->payload, note & index_mask)->next_waiter : hbg__image_record(w->payload, latest)->first_waiter;
+    if (linked != task) return damaged(w->error, task, -1, "task %u is not linked where task %u, its latest producer, wakes it", task, latest);
+    w->note[latest] = (note & asked) | has_waiters | task;
+    w->nears += task - latest < near_ids;
+    return HBG_OK;
+}
+
+static enum hbg_status check_record(struct walk *w, uint32_t task, const struct hbg__task_record *record)
+{
+    unsigned known = HBG__TASK_QUERYABLE | HBG__TASK_NOOP | HBG__TASK_REUSE;
+    if (record->reserved || record->flags & ~known) return damaged(w->error, task, -1, "task %u has the flags 0x%x and the reserved value %u", task, record->flags, record->reserved);
+    if (record->flags & HBG__TASK_NOOP) {
+        w->noops++;
+        if (record->arg_count || record->kernel) return damaged(w->error, task, -1, "task %u is a noop and has kernel %u and %u arguments", task, record->kernel, record->arg_count);
+        return HBG_OK;
+    }
+    if (record->flags & HBG__TASK_REUSE) return damaged(w->error, task, -1, "task %u orders heap reuse and is no noop", task);
+    if (record->kernel >= w->head->kernel_count) return damaged(w->error, task, -1, "task %u names kernel %u of %u", task, record->kernel, w->head->kernel_count);
+    return HBG_OK;
+}
+
+static enum hbg_status check_task(struct walk *w, uint32_t task)
+{
+    const struct hbg__task_record *record = hbg__image_record(w->payload, task);
+    uint32_t producers = 0;
+    enum hbg_status status = check_record(w, task, record);
+    if (!status) status = check_place(w, task, record, &producers);
+    if (!status) status = check_producers(w, task, record, producers);
+    if (!status) status = check_link(w, task, record, producers);
+    const struct hbg_view_arg *arg = (const struct hbg_view_arg *)hbg__image_at(w->payload, record->args);
+    for (uint32_t i = 0; !status && i < record->arg_count; i++) status = check_argument(w, task, i, &arg[i]);
+    w->edges += producers;
+    return status;
+}
+
+/* With all tasks seen: who wakes nobody says so, the last of every list ends it, and marks are those of the questions. */
+static enum hbg_status check_ends(const struct walk *w, uint32_t task)
+{
+    const struct hbg__task_record *record = hbg__image_record(w->payload, task);
+    bool last = record->producer_count == 0 || (w->note[record->producer[0]] & index_mask) == task;
+    if (!(w->note[task] & has_waiters) && record->first_waiter != HBG__NIL) return damaged(w->error, task, -1, "task %u wakes task %u, which does not wait for it", task, record->first_waiter);
+    if (last && record->next_waiter != HBG__NIL) return damaged(w->error, task, -1, "task %u ends a waiter list and is followed by %u", task, record->next_waiter);
+    if (((w->note[task] & asked) != 0) != ((record->flags & HBG__TASK_QUERYABLE) != 0))
+        return damaged(w->error, task, -1, "task %u %s", task, w->note[task] & asked ? "is asked whether it is complete and is not marked" : "is marked as asked and nobody asks it");
+    return HBG_OK;
+}
+
+static enum hbg_status check_tasks(struct walk *w)
+{
+    const struct hbg__image_head *head = w->head;
+    enum hbg_status status = HBG_OK;
+    int64_t lo, hi;
+    if (!measure_layout((const struct hbg_layout *)hbg__image_at(w->payload, 0), &lo, &hi)) return damaged(w->error, HBG__NIL, -1, "the payload does not begin with a layout");
+    for (uint32_t task = 0; !status && task < head->task_count; task++) status = check_task(w, task);
+    for (uint32_t task = 0; !status && task < head->task_count; task++) status = check_ends(w, task);
+    if (status) return status;
+    if (w->roots != head->root_count) return damaged(w->error, HBG__NIL, -1, "the head says %u roots and %u tasks have no producers", head->root_count, w->roots);
+    if (w->edges != head->edge_count) return damaged(w->error, HBG__NIL, -1, "the head says %" PRIu64 " edges and there are %" PRIu64, head->edge_count, w->edges);
+    if (w->noops != head->noop_count) return damaged(w->error, HBG__NIL, -1, "the head says %u noops and there are %u", head->noop_count, w->noops);
+    if (w->nears != head->near_count) return damaged(w->error, HBG__NIL, -1, "the head says %u near tasks and there are %u", head->near_count, w->nears);
+    return HBG_OK;
+}
+
+enum hbg_status hbg_image_verify(const void *image, size_t size_bytes, struct hbg_error *error)
+{
+    struct walk w;
+    if (!image) return HBG_E_NULL;
+    if ((uintptr_t)image % 8) return damaged(error, HBG__NIL, -1, "an image begins at an address that 8 divides");
+    const struct hbg__image_head *head = (const struct hbg__image_head *)image;
+    enum hbg_status status = check_head(head, size_bytes, error);
+    if (status) return status;
+    memset(&w, 0, sizeof w);
+    w.head = head;
+    w.payload = hbg__image_payload(head);
+    w.units = head->roots;
+    w.error = error;
+    w.note = (uint32_t *)calloc((size_t)head->task_count + 1, sizeof *w.note);
+    if (!w.note) return HBG_E_NO_MEMORY;
+    status = check_tasks(&w);
+    free(w.note);
+    return status;
+}
