@@ -21,6 +21,7 @@ extern "C" {
     X(-22, E_SIGNATURE, "arguments do not fit the kernel's signature") X(-23, E_LIMIT, "a declared limit is reached") \
     X(-24, E_WRITTEN, "build code reads what a submitted task writes")                                                \
     X(-25, E_SCOPE, "a region is used after its scope") X(-26, E_TASK_ID, "a task id is used outside its body")        \
+    X(-27, E_BUILD, "the build function gave up")                                                                     \
     X(-40, E_IMAGE, "the image is damaged or foreign")                                                                \
     X(-60, E_KERNEL, "a kernel failed") X(-61, E_CANCELLED, "the run was cancelled") X(-62, E_STALLED, "no progress") \
     X(-80, E_DEVICE, "the device is unusable; close and open it")

@@ -70,6 +70,9 @@ void hbg__recording_release(struct hbg__recording *recording, struct hbg__memory
 /* Drop buffers and guards and forget the image, but keep the arena and its warm pages for the next build. */
 void hbg__recording_reset(struct hbg__recording *recording, const struct hbg__buffer_ops *buffers);
 
+/* Tests: start the generations and stamps of the tables here, to see them wrap. Between builds. */
+void hbg__graph_set_generation(struct hbg_graph *graph, uint32_t generation, uint32_t stamp);
+
 /* How much of the build state has been committed (hbg info, growth counter). */
 uint64_t hbg__graph_growths(const struct hbg_graph *graph);
 

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* build.c - the life of a build: begin on warm tables, call the build function, seal the image. See build.h. */
+#include "atomic/atomic.h"
+#include "base/error.h"
+#include "base/inside.h"
+#include "graph/append.h"
+#include "graph/hazard_map.h"
+#include "graph/guard.h"
+#include "image/fingerprint.h"
+
+/* Builds of the process so far. relaxed: each takes a number of its own, nothing is published by it. */
+static struct hbg__atomic_u32 builds;
+
+enum { NUMBERS_PER_BUILD = 1 << 20 };   /* of storages, before the next build's begin */
+
+/* ---- create and destroy ----------------------------------------------------------------------------------------- */
+
+static bool open_arenas(struct hbg_graph *g, size_t reserve)
+{
+    return hbg__arena_open(&g->tail_arena, reserve, false) && hbg__arena_open(&g->stamp_arena, reserve, false) &&
+           hbg__arena_open(&g->root_arena, reserve, false) && hbg__arena_open(&g->storage_arena, reserve, false) &&
+           hbg__arena_open(&g->cell_arena, reserve, false) && hbg__arena_open(&g->pool_arena, reserve, false) &&
+           hbg__arena_open(&g->grid_arena, reserve, false);
+}
+
+enum hbg_status hbg__graph_create(struct hbg__memory *memory, uint64_t reserve_bytes, struct hbg_graph **graph)
+{
+    struct hbg_graph *g = HBG__NEW(memory, struct hbg_graph);
+    if (!g) return HBG_E_NO_MEMORY;
+    g->memory = memory;
+    hbg__map_u64_init(&g->layout_map, memory);
+    hbg__map_u64_init(&g->buffer_map, memory);
+    if (!hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, 64, sizeof(uint32_t)) ||
+        !hbg__graph_reserve(g, (void **)&g->accesses, &g->access_capacity, 64, sizeof *g->accesses) ||
+        !open_arenas(g, (size_t)reserve_bytes)) {
+        hbg__graph_destroy(g);
+        return HBG_E_NO_MEMORY;
+    }
+    *graph = g;
+    return HBG_OK;
+}
+
+void hbg__graph_destroy(struct hbg_graph *g)
+{
+    if (!g) return;
+    struct hbg__arena *arenas[] = { &g->tail_arena, &g->stamp_arena, &g->root_arena, &g->storage_arena, &g->cell_arena,
+                                    &g->pool_arena, &g->grid_arena };
+    for (size_t i = 0; i < sizeof arenas / sizeof *arenas; i++) hbg__arena_close(arenas[i]);
+    hbg__read_copies_free(g);
+    hbg__map_u64_free(&g->layout_map);
+    hbg__map_u64_free(&g->buffer_map);
+    hbg__free(g->memory, g->producers.mark, g->producers.capacity * sizeof(uint32_t), 16);
+    hbg__free(g->memory, g->accesses, g->access_capacity * sizeof *g->accesses, 16);
+    hbg__free(g->memory, g->manual_accesses, g->manual_capacity * sizeof *g->manual_accesses, 16);
+    hbg__free(g->memory, g->gathered, g->gathered_capacity * sizeof *g->gathered, 16);
+    hbg__free(g->memory, g->boundary_args, g->boundary_capacity * sizeof *g->boundary_args, 16);
+    hbg__free(g->memory, g->scopes, g->scope_capacity * sizeof *g->scopes, 16);
+    hbg__free(g->memory, g->free_blocks, g->free_capacity * sizeof *g->free_blocks, 16);
+    hbg__free(g->memory, g->scope_ends, g->scope_end_capacity * sizeof *g->scope_ends, 16);
+    HBG__DELETE(g->memory, g);
+}
+
+uint64_t hbg__graph_growths(const struct hbg_graph *g)
+{
+    return g->tail_arena.growths + g->stamp_arena.growths + g->root_arena.growths + g->storage_arena.growths +
+           g->cell_arena.growths + g->pool_arena.growths + g->grid_arena.growths;
+}
+
+/* ---- begin ------------------------------------------------------------------------------------------------------ */
+
+/* Generations are unique across the builds of this object; before they could run out in a build, all cells become empty. */
+static void renew_generations(struct hbg_graph *g)
+{
+    if (g->generation < UINT32_MAX - ((uint32_t)1 << 28)) return;
+    memset(g->cell_arena.origin, 0, g->cell_arena.above);
+    g->generation = 0;
+}
+
+void hbg__graph_set_generation(struct hbg_graph *g, uint32_t generation, uint32_t stamp)
+{
+    g->generation = generation;
+    g->stamp = stamp;
+}
+
+static void reset_counts(struct hbg_graph *g)
+{
+    g->payload_top = g->pending_units = g->task_count = g->task_limit = 0;
+    g->storage_count = 0;
+    g->barrier = g->manual_begin = g->manual_depth = 0;
+    g->manual = g->failed = false;
+    g->edge_count = g->reuse_edges = g->user_tasks = 0;
+    g->noop_count = g->near_count = g->root_count = 0;
+    g->cell_top = 0;
+    g->pool_top = 1;                    /* 0 is no block, no part, no node */
+    g->grid_count = 0;
+    g->regrid_home = HBG__NIL;
+    g->scope_depth = g->scope_end_count = 0;
+    g->free_first = g->free_count = 0;
+    g->heap_top = 0;
+    g->manual_count = 0;
+    memset(g->scalar_layouts, 0, sizeof g->scalar_layouts);
+    hbg__map_u64_clear(&g->layout_map);
+    hbg__map_u64_clear(&g->buffer_map);
+}
+
+/* What the build function is given: regions that carry their position, and count from their own element 0. */
+static bool give_boundary(struct hbg_graph *g)
+{
+    const struct hbg__boundary *b = &g->input->boundary;
+    if (!hbg__graph_reserve(g, (void **)&g->boundary_args, &g->boundary_capacity, b->arg_count, sizeof *g->boundary_args)) return false;
+    for (uint32_t i = 0; i < b->arg_count; i++) {
+        struct hbg_arg a = b->arg[i].arg;
+        if (b->arg[i].group != UINT32_MAX) {
+            a.u.region.storage = g->storage_base + i;
+            a.u.region.offset_bytes = 0;
+            a.u.region.flags = (uint8_t)(a.u.region.flags & HBG_REGION_READ_ONLY) | (a.kind == HBG_ARG_IN ? HBG_REGION_READ_ONLY : 0);
+        }
+        g->boundary_args[i] = a;
+    }
+    g->args = (struct hbg_args){ g->boundary_args, b->arg_count, g };
+    return true;
+}
+
+static bool begin(struct hbg_graph *g, const struct hbg__build_input *input, struct hbg__recording *recording)
+{
+    g->input = input;
+    g->recording = recording;
+    recording->head = NULL;
+    recording->boundary_count = input->boundary.arg_count;
+    g->payload = recording->arena.origin;
+    g->payload_limit = (uint32_t)(recording->arena.above / 8 > UINT32_MAX ? UINT32_MAX : recording->arena.above / 8);
+    reset_counts(g);
+    renew_generations(g);
+    g->serial = hbg__fetch_add_relaxed32(&builds, 1) + 1;   /* relaxed: see above */
+    g->storage_base = g->serial * NUMBERS_PER_BUILD;
+    return hbg__tasks_grow(g) && hbg__layout_of_scalar(g, 0) == 0 && !g->failed && hbg__guards_begin(g) && hbg__storage_boundary(g) && give_boundary(g);
+}
+
+/* ---- seal ------------------------------------------------------------------------------------------------------- */
+
+static bool seal(struct hbg_graph *g)
+{
+    uint32_t units = (g->root_count + 1) / 2, n = g->task_count;
+    struct hbg__recording *r = g->recording;
+    if (!hbg__payload_fit(g, units)) return false;
+    uint32_t *roots = (uint32_t *)(void *)(g->payload + (size_t)g->payload_top * 8);
+    if (units) roots[2 * units - 1] = 0;
+    if (units) memcpy(roots, g->root_arena.origin, g->root_count * sizeof *roots);
+    struct hbg__image_head *head = (struct hbg__image_head *)(void *)(g->payload - (size_t)n * sizeof(struct hbg__task_record)) - 1;
+    uint64_t payload_bytes = ((uint64_t)g->payload_top + units) * 8;
+    *head = (struct hbg__image_head){
+        .magic = HBG__IMAGE_MAGIC, .version = HBG__IMAGE_VERSION, .fingerprint = hbg__image_fingerprint(),
+        .image_bytes = sizeof *head + (uint64_t)n * sizeof(struct hbg__task_record) + payload_bytes, .payload_bytes = payload_bytes,
+        .heap_bytes = g->heap_top, .edge_count = g->edge_count, .task_count = n, .noop_count = g->noop_count,
+        .root_count = g->root_count, .roots = g->payload_top, .base_count = HBG__BASE_BOUNDARY + r->boundary_count + r->buffer_count,
+        .boundary_count = r->boundary_count, .near_count = g->near_count, .kernel_count = g->input->kernel_count,
+        .flags = HBG__IMAGE_IN_ORDER,
+    };
+    r->head = head;
+    r->image_bytes = head->image_bytes;
+    r->task_count = g->user_tasks;
+    r->noop_count = g->noop_count;
+    r->edge_count = g->edge_count;
+    r->reuse_edges = g->reuse_edges;
+    return true;
+}
+
+enum hbg_status hbg__graph_build(struct hbg_graph *g, const struct hbg__build_input *input, struct hbg__recording *recording,
+                                 struct hbg_error *error)
+{
+    hbg__recording_reset(recording, &input->buffers);
+    if (begin(g, input, recording)) {
+        enum hbg__inside outer = hbg__inside;
+        hbg__inside = HBG__INSIDE_BUILD;
+        if (input->build) input->build(g, &g->args, input->params);
+        hbg__inside = outer;
+        hbg__read_copies_return(g);
+        if (!g->failed && hbg__scope_end_build(g) && seal(g)) return HBG_OK;
+    }
+    HBG_ASSERT(g->failed);
+    hbg__recording_reset(recording, &input->buffers);
+    hbg__error_copy(error, &g->error);
+    return g->error.status;
+}
+
+/* ---- what build code may ask -------------------------------------------------------------------------------------- */
+
+enum hbg_status hbg_graph_error(const struct hbg_graph *g, struct hbg_error *error)
+{
+    if (!g) return HBG_E_NULL;
+    if (!g->failed) return HBG_OK;
+    hbg__error_copy(error, &g->error);
+    return g->error.status;
+}
+
+void hbg_graph_fail(struct hbg_graph *g, int code, const char *text)
+{
+    if (!g || g->failed) return;
+    hbg__graph_fail(g, HBG_E_BUILD, -1, "build", "%s", text ? text : "the build function gave up");
+    g->error.code = code;
+}
+
+/* ---- recordings --------------------------------------------------------------------------------------------------- */
+
+void hbg__recording_reset(struct hbg__recording *r, const struct hbg__buffer_ops *buffers)
+{
+    for (uint32_t i = 0; i < r->buffer_count; i++) buffers->drop(buffers->user, r->buffers[i]);
+    r->buffer_count = 0;
+    r->head = NULL;
+    r->image_bytes = 0;
+}
+
+void hbg__recording_release(struct hbg__recording *r, struct hbg__memory *memory, const struct hbg__buffer_ops *buffers)
+{
+    hbg__recording_reset(r, buffers);
+    hbg__guards_free(r->guards);
+    hbg__free(memory, r->buffers, r->buffer_capacity * sizeof *r->buffers, 16);
+    hbg__arena_close(&r->arena);
+    *r = (struct hbg__recording){ 0 };
+}

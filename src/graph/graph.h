@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* graph.h - the state of one build: what stands between the records that are appended and the next submit.
+ *
+ *     submit.c      checks a call, asks the hazard map for producers, appends the task
+ *     storage.c     what a region's `storage` number means in this build
+ *     layouts.c     interned layouts
+ *     hazard_map.*  who wrote and who read which bytes last
+ *     append.c      records, arguments, edge rows, waiter lists, roots
+ *     scope.c       scopes, intermediates, reuse of their bytes
+ *     guard.c       what a recording depended on
+ *     build.c       begin, seal
+ *
+ * Task marks. Inside the build a task is named by its mark, id + 1, so that 0 is nobody and zeroed tables are empty.
+ *
+ * All tables live in arenas that are kept from build to build; what an earlier build left in them is told apart by
+ * generations, never cleared. Indices, not pointers: an arena may move when it grows.
+ */
+#ifndef HBG_GRAPH_GRAPH_H
+#define HBG_GRAPH_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <hbg/graph.h>
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/check.h"
+#include "base/map_u64.h"
+#include "graph/build.h"
+#include "graph/canonical_view.h"
+#include "graph/producers.h"
+#include "image/layout.h"
+
+enum {
+    HBG__JOIN_ABOVE = 64,               /* producers of one region beyond which a noop is put between */
+    HBG__NEAR_IDS = 128                 /* a latest producer less than this many ids back is near */
+};
+
+/* ---- storages ------------------------------------------------------------------------------------------------ */
+
+enum {
+    HBG__STORAGE_FREED = 1,             /* its scope has ended */
+    HBG__STORAGE_SHARED = 2             /* a group of several arguments: the first one's layout does not cover it all */
+};
+
+/* A thing that regions can name: a boundary argument, an intermediate, a device buffer. Its *home* is the storage whose
+   history it shares: itself, or the first argument of its group. */
+struct hbg__storage {
+    uint32_t home, base;                /* index of the home; entry of the base table that arguments name */
+    int64_t displacement;               /* from the home's first byte to the point that region offsets count from */
+    int64_t word_bias;                  /* added to a region's offset when it is recorded: an intermediate's place in the heap */
+    uint64_t size_bytes;
+    uint32_t whole_layout;              /* the layout that covers all of it from offset 0; 0: none */
+    uint32_t cell_layout;               /* of the home: the layout of one whole cell of the grid; 0: no grid */
+    /* history, of homes only: hazard_map.h */
+    uint32_t generation;                /* cells of another one are empty */
+    uint32_t writer, readers;           /* whole level: mark of the last writer; readers since */
+    uint32_t part_writer;               /* mark of the latest task that wrote a part of it in this generation */
+    uint32_t wide;                      /* partial accesses that belong to no cells */
+    uint32_t grid;                      /* index; 0: none */
+    uint32_t flags;
+    uint32_t scope;                     /* depth at which it was allocated */
+    uint32_t buffer;                    /* index + 1 in the recording's buffers; 0: none */
+    uint32_t group;                     /* of the boundary; UINT32_MAX: none */
+    uint64_t heap_off;
+    /* the shortest way from an offset to a whole cell, for grids with cells along at most two axes */
+    struct { uint64_t reciprocal; int64_t pitch; } fast[2];
+    uint32_t fast_full[2];              /* cells along the axis that are not clipped */
+    uint32_t fast_row;                  /* cells in one row of the second axis */
+    uint32_t fast_axes;                 /* 1 or 2 */
+    uint32_t cell_base;                 /* index of the grid's first cell */
+    uint32_t unused;
+    int64_t grid_origin;                /* byte of the home where cell 0 begins */
+};
+
+/* ---- the graph ------------------------------------------------------------------------------------------------ */
+
+struct hbg__scope { uint32_t mode, first_storage; };
+
+/* The bytes of an ended scope, in the order the scopes ended. */
+struct hbg__free_block { uint64_t off, size_bytes; uint32_t scope_end; };
+struct hbg__scope_end { uint32_t first_storage, storage_count, noop; };     /* noop: mark; 0: none yet */
+
+/* One region of the task being submitted, between the collecting and the noting pass. */
+struct hbg__access {
+    uint32_t home;
+    uint32_t cell;                      /* for HBG__ACCESS_CELL */
+    uint8_t place;                      /* enum hbg__access_place */
+    bool writes;
+    struct hbg__view view;              /* but for whole cells and storages that were found the short way */
+};
+enum hbg__access_place { HBG__ACCESS_NONE, HBG__ACCESS_CELL, HBG__ACCESS_WHOLE, HBG__ACCESS_PART };
+
+struct hbg_graph {
+    /* the image under construction; `payload` is the arena's origin and follows it */
+    unsigned char *payload;
+    uint32_t payload_top;               /* 8-byte units used */
+    uint32_t payload_limit;             /* 8-byte units committed */
+    uint32_t pending_units;             /* arguments being written above payload_top */
+    uint32_t task_count;                /* ids given, noops included */
+    uint32_t task_limit;                /* ids for which every per-task table has room */
+    uint32_t serial;                    /* of this build: in hbg_task.graph */
+    uint32_t storage_base;              /* number of storage 0 in regions of this build */
+    uint32_t storage_count;
+    struct hbg__storage *storages;      /* origin of storage_arena */
+    uint32_t *tails;                    /* per task: last in its waiter list */
+    uint32_t barrier;                   /* mark of the last barrier */
+    bool manual;                        /* inside a manual scope */
+    uint32_t manual_begin;              /* mark of the begin noop */
+    uint32_t manual_depth;              /* scope_depth inside the outermost manual scope */
+    bool failed;
+    struct hbg__producers producers;    /* of the task being submitted */
+
+    const struct hbg__build_input *input;
+    struct hbg__recording *recording;
+    struct hbg_args args;               /* what the build function is given */
+    struct hbg_arg *boundary_args;      /* boundary_capacity of them */
+    uint32_t boundary_capacity;
+    struct hbg_error error;
+
+    uint64_t edge_count, reuse_edges, user_tasks;
+    uint32_t noop_count, near_count, root_count;
+
+    /* hazard map */
+    uint32_t generation;                /* the last one given out; never reset, never repeated */
+    uint32_t cell_top, pool_top, grid_count;
+    uint32_t stamp;                     /* the last one given out, as above */
+    uint32_t regrid_home;               /* storage whose grid wants to change after this submit; HBG__NIL: none */
+    struct hbg__view regrid_view;
+
+    /* scopes and heap */
+    struct hbg__scope *scopes;
+    uint32_t scope_depth, scope_capacity;
+    uint64_t heap_top;
+    struct hbg__free_block *free_blocks;
+    uint32_t free_first, free_count, free_capacity;
+    struct hbg__scope_end *scope_ends;
+    uint32_t scope_end_count, scope_end_capacity;
+
+    /* scratch of one submit */
+    struct hbg__access *accesses;
+    uint32_t access_capacity;
+    struct hbg__access *manual_accesses;    /* regions of the open manual scopes */
+    uint32_t manual_count, manual_capacity;
+    uint32_t *gathered;                     /* producers of one region, stamped unique */
+    uint32_t gathered_count, gathered_capacity;
+
+    struct hbg__arena tail_arena, stamp_arena, root_arena, storage_arena, cell_arena, pool_arena, grid_arena;
+    uint32_t scalar_layouts[HBG_F64 + 1];   /* by dtype; 0: not yet, but for dtype 0 */
+    struct hbg__map_u64 layout_map;     /* hash of a layout -> payload offset */
+    struct hbg__map_u64 buffer_map;     /* handle -> storage index */
+    struct hbg__memory *memory;
+    struct copy_block *lent_copies, *spare_copies;      /* of hbg_read: lent until the build returns, then kept for the next */
+};
+
+/* ---- errors: the first one wins, later calls do nothing ------------------------------------------------------- */
+
+HBG_COLD void hbg__graph_fail(struct hbg_graph *g, enum hbg_status status, int argument, const char *name, const char *format, ...)
+    HBG_PRINTF(5, 6);
+HBG_COLD void hbg__graph_fail_limit(struct hbg_graph *g, const char *resource, uint64_t used, uint64_t limit, uint64_t requested,
+                                    const char *remedy);
+HBG_COLD void hbg__graph_fail_memory(struct hbg_graph *g, const char *what);
+
+/* ---- storage.c ------------------------------------------------------------------------------------------------- */
+
+/* The storage that a region names, NULL with the error latched when it names none. May add one (a device buffer's first use). */
+struct hbg__storage *hbg__storage_of(struct hbg_graph *g, const struct hbg_region *region, int argument);
+/* A new storage, zeroed, its own home; NULL: no memory, latched. */
+struct hbg__storage *hbg__storage_add(struct hbg_graph *g);
+bool hbg__storage_boundary(struct hbg_graph *g);
+
+static inline uint32_t hbg__storage_index(const struct hbg_graph *g, const struct hbg__storage *s) { return (uint32_t)(s - g->storages); }
+
+/* ---- layouts.c: payload offset of the interned layout; 0: no memory, latched ------------------------------------- */
+
+uint32_t hbg__layout_of_region(struct hbg_graph *g, const struct hbg_region *region);
+uint32_t hbg__layout_of_scalar(struct hbg_graph *g, int dtype);     /* cached in g->scalar_layouts */
+
+static inline const struct hbg_layout *hbg__layout_at(const struct hbg_graph *g, uint32_t offset)
+{
+    return (const struct hbg_layout *)(const void *)(g->payload + (size_t)offset * 8);
+}
+
+/* Is this the layout of the region? Word by word: wider loads would wait for the stores that have just built the region. */
+static inline bool hbg__layout_is(const struct hbg_layout *l, const struct hbg_region *r)
+{
+    if (l->dtype != (int16_t)r->dtype || l->rank != r->rank) return false;
+    int64_t difference = 0;
+    for (int d = 0; d < r->rank; d++) difference |= (l->shape[d] ^ r->shape[d]) | (l->stride_bytes[d] ^ r->stride_bytes[d]);
+    return difference == 0;
+}
+
+/* ---- append.c (hbg__append itself: append.h) -------------------------------------------------------------------------------------------------- */
+
+/* Room in the payload for `units` of 8 bytes; false: latched. */
+bool hbg__payload_grow(struct hbg_graph *g, uint64_t units);
+static inline bool hbg__payload_fit(struct hbg_graph *g, uint64_t units)
+{
+    return g->payload_top + units <= g->payload_limit || hbg__payload_grow(g, units);
+}
+bool hbg__tasks_grow(struct hbg_graph *g);
+/* Insert `units` at payload_top, below the arguments that are being written; *offset is where. False: latched. */
+bool hbg__payload_insert(struct hbg_graph *g, uint32_t units, uint32_t *offset);
+
+/* A noop after these tasks (marks in any order, unique; sorted in place): its mark, 0 when latched. */
+uint32_t hbg__append_noop(struct hbg_graph *g, uint32_t *marks, uint32_t count, uint32_t flags);
+
+/* ---- scope.c ---------------------------------------------------------------------------------------------------- */
+
+bool hbg__scope_end_build(struct hbg_graph *g);    /* false: a scope is still open, latched */
+bool hbg__manual_note(struct hbg_graph *g, const struct hbg__access *access);
+
+/* ---- guard.c ---------------------------------------------------------------------------------------------------- */
+
+bool hbg__guards_begin(struct hbg_graph *g);
+void hbg__read_copies_return(struct hbg_graph *g);   /* those lent out become spare */
+void hbg__read_copies_free(struct hbg_graph *g);
+
+/* Room for `count` elements in a growing array of g's memory; false: latched. */
+bool hbg__graph_reserve(struct hbg_graph *g, void **items, uint32_t *capacity, uint32_t count, size_t item_bytes);
+
+#endif /* HBG_GRAPH_GRAPH_H */

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* guard.c - what build code may look at, and the guards that this leaves. See guard.h.
+ *
+ * Neighbouring reads become one range, so a loop over a table costs one guard and one comparison.
+ */
+#include "graph/guard.h"
+#include "graph/hazard_map.h"
+
+/* ---- recording guards ------------------------------------------------------------------------------------------- */
+
+static bool reserve_bytes(struct hbg_graph *g, struct hbg__guards *guards, uint64_t size)
+{
+    uint64_t wanted = guards->bytes_capacity ? guards->bytes_capacity : 256;
+    if (guards->bytes_used + size <= guards->bytes_capacity) return true;
+    while (wanted < guards->bytes_used + size) wanted *= 2;
+    void *moved = hbg__realloc(guards->memory, guards->bytes, guards->bytes_capacity, wanted, 16);
+    if (!moved) { hbg__graph_fail_memory(g, "guards"); return false; }
+    guards->bytes = moved;
+    guards->bytes_capacity = wanted;
+    return true;
+}
+
+static struct hbg__guard *add_guard(struct hbg_graph *g, struct hbg__guards *guards, struct hbg__guard guard)
+{
+    if (!hbg__graph_reserve(g, (void **)&guards->item, &guards->capacity, guards->count + 1, sizeof guard)) return NULL;
+    guards->item[guards->count] = guard;
+    return &guards->item[guards->count++];
+}
+
+/* Keep a copy of bytes that the build has seen; a range that continues the last one makes it longer. */
+static bool guard_bytes(struct hbg_graph *g, struct hbg__guard guard, const void *seen)
+{
+    struct hbg__guards *guards = g->recording->guards;
+    if (!guards || guard.size_bytes == 0) return true;
+    if (!reserve_bytes(g, guards, guard.size_bytes)) return false;
+    struct hbg__guard *last = guards->count ? &guards->item[guards->count - 1] : NULL;
+    guard.copy = guards->bytes_used;
+    bool continues = last && last->kind == HBG__GUARD_BYTES && guard.kind == HBG__GUARD_BYTES && last->group == guard.group &&
+                     last->offset + last->size_bytes == guard.offset && last->copy + last->size_bytes == guard.copy;
+    if (continues) last->size_bytes += guard.size_bytes;
+    else if (!add_guard(g, guards, guard)) return false;
+    memcpy(guards->bytes + guards->bytes_used, seen, guard.size_bytes);
+    guards->bytes_used += guard.size_bytes;
+    return true;
+}
+
+bool hbg__guards_begin(struct hbg_graph *g)
+{
+    const struct hbg__boundary *b = &g->input->boundary;
+    struct hbg__guards *guards = g->recording->guards;
+    if (!g->input->record) return true;
+    if (!guards) {
+        guards = HBG__NEW(g->memory, struct hbg__guards);
+        if (!guards) { hbg__graph_fail_memory(g, "guards"); return false; }
+        guards->memory = g->memory;
+        g->recording->guards = guards;
+    }
+    guards->count = 0;
+    guards->bytes_used = 0;
+    if (!hbg__graph_reserve(g, (void **)&guards->arg, &guards->arg_capacity, b->arg_count, sizeof *guards->arg) ||
+        !hbg__graph_reserve(g, (void **)&guards->group, &guards->group_capacity, b->group_count, sizeof *guards->group)) return false;
+    if (b->arg_count) memcpy(guards->arg, b->arg, b->arg_count * sizeof *b->arg);
+    if (b->group_count) memcpy(guards->group, b->group, b->group_count * sizeof *b->group);
+    guards->arg_count = b->arg_count;
+    guards->group_count = b->group_count;
+    return true;
+}
+
+void hbg__guards_free(struct hbg__guards *guards)
+{
+    if (!guards) return;
+    struct hbg__memory *memory = guards->memory;
+    hbg__free(memory, guards->arg, guards->arg_capacity * sizeof *guards->arg, 16);
+    hbg__free(memory, guards->group, guards->group_capacity * sizeof *guards->group, 16);
+    hbg__free(memory, guards->item, guards->capacity * sizeof *guards->item, 16);
+    hbg__free(memory, guards->bytes, guards->bytes_capacity, 16);
+    HBG__DELETE(memory, guards);
+}
+
+/* ---- values of boundary scalars ----------------------------------------------------------------------------------- */
+
+struct hbg_region hbg__bad_region(const struct hbg_args *args, int i)
+{
+    struct hbg_region r = { .dtype = HBG_U8, .rank = 1, .flags = HBG_REGION_BAD };
+    (void)args;
+    (void)i;
+    return r;
+}
+
+/* The bits of boundary scalar i, which must be of this type or of the other; 0 after an error. */
+static uint64_t scalar_bits(const struct hbg_args *args, int i, int dtype, int other)
+{
+    struct hbg_graph *g = args->graph;
+    if (g->failed) return 0;
+    if (i < 0 || (size_t)i >= args->count || args->arg[i].kind != HBG_ARG_SCALAR) {
+        hbg__graph_fail(g, HBG_E_ACCESS, i, "hbg_args_get", "boundary position %d is no scalar", i);
+        return 0;
+    }
+    const struct hbg_arg *a = &args->arg[i];
+    if (a->dtype != dtype && a->dtype != other) {
+        hbg__graph_fail(g, HBG_E_SIGNATURE, i, "hbg_args_get", "boundary scalar %d has another type than the one it is read as", i);
+        return 0;
+    }
+    struct hbg__guard guard = { .kind = HBG__GUARD_VALUE, .group = (uint32_t)i, .offset = a->u.bits };
+    if (g->recording->guards && !add_guard(g, g->recording->guards, guard)) return 0;
+    return a->u.bits;
+}
+
+float hbg_args_get_f32(const struct hbg_args *args, int i)
+{
+    uint32_t bits = (uint32_t)scalar_bits(args, i, HBG_F32, HBG_F32);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+int32_t hbg_args_get_i32(const struct hbg_args *args, int i) { return (int32_t)scalar_bits(args, i, HBG_I32, HBG_BOOL); }
+int64_t hbg_args_get_i64(const struct hbg_args *args, int i) { return (int64_t)scalar_bits(args, i, HBG_I64, HBG_I32); }
+
+/* ---- reading data ------------------------------------------------------------------------------------------------ */
+
+/* Has a submitted task written any of it? Then its value is not known yet. */
+static bool check_not_written(struct hbg_graph *g, struct hbg__access *access)
+{
+    struct hbg__storage *s = &g->storages[access->home];
+    if ((s->writer | s->part_writer) == 0) return true;
+    bool manual = g->manual;
+    access->writes = false;
+    g->producers.count = 0;
+    g->manual = true;                   /* no noops for a look */
+    bool known = hbg__hazard_collect(g, access);
+    g->manual = manual;
+    if (!known) return false;
+    if (g->producers.count == 0) return true;
+    hbg__graph_fail(g, HBG_E_WRITTEN, -1, "hbg_read", "build code reads what task %u writes; its value is not known before the run",
+                    g->producers.mark[0] - 1);
+    g->error.task = g->producers.mark[0] - 1;
+    return false;
+}
+
+/* Where the bytes of a boundary region lie; false: latched. */
+static bool find_readable(struct hbg_graph *g, const struct hbg_region *x, struct hbg__access *access, const struct hbg__storage **storage,
+                          int64_t *off)
+{
+    const struct hbg__storage *s = g->failed ? NULL : hbg__storage_of(g, x, -1);
+    if (!s) return false;
+    if (s->group == UINT32_MAX) {
+        hbg__graph_fail(g, HBG_E_ACCESS, -1, "hbg_read", "build code can read boundary arguments only; this is %s",
+                        s->base == HBG__BASE_HEAP ? "an intermediate" : "a device buffer that is no argument");
+        return false;
+    }
+    *off = x->offset_bytes + s->displacement;
+    uint32_t index = hbg__storage_index(g, s);
+    if (!hbg__hazard_classify(g, s->home, *off, x, -1, access)) return false;
+    *storage = &g->storages[index];
+    return access->place == HBG__ACCESS_NONE || check_not_written(g, access);
+}
+
+/* Copy [offset, offset + size) of a boundary group to the host; false: the device failed. */
+static bool fetch(const struct hbg__boundary_group *group, const struct hbg__buffer_ops *ops, uint64_t offset, void *target, uint64_t size)
+{
+    if (!group->host) return ops->read(ops->user, group->buffer, offset, target, size);
+    memcpy(target, group->host + offset, size);
+    return true;
+}
+
+struct copy_block { struct copy_block *next; size_t size_bytes, unused; };
+
+/* Bytes that live until the build returns: a spare block that is large enough, or a new one. NULL: latched. */
+static unsigned char *copy_take(struct hbg_graph *g, size_t size)
+{
+    struct copy_block **link = &g->spare_copies;
+    while (*link && (*link)->size_bytes < size) link = &(*link)->next;
+    struct copy_block *block = *link;
+    if (block) {
+        *link = block->next;
+    } else {
+        block = hbg__alloc(g->memory, sizeof *block + size, 16);
+        if (!block) { hbg__graph_fail_memory(g, "hbg_read"); return NULL; }
+        block->size_bytes = size;
+    }
+    block->next = g->lent_copies;
+    g->lent_copies = block;
+    return (unsigned char *)(block + 1);
+}
+
+void hbg__read_copies_return(struct hbg_graph *g)
+{
+    while (g->lent_copies) {
+        struct copy_block *block = g->lent_copies;
+        g->lent_copies = block->next;
+        block->next = g->spare_copies;
+        g->spare_copies = block;
+    }
+}
+
+void hbg__read_copies_free(struct hbg_graph *g)
+{
+    hbg__read_copies_return(g);
+    while (g->spare_copies) {
+        struct copy_block *block = g->spare_copies;
+        g->spare_copies = block->next;
+        hbg__free(g->memory, block, sizeof *block + block->size_bytes, 16);
+    }
+}
+
+/* The first dimension from which on the elements lie in row-major order without a gap. */
+static int row_major_from(const struct hbg_region *x)
+{
+    int64_t bytes = hbg_dtype_size(x->dtype);
+    int outer = x->rank;
+    while (outer > 0 && (x->stride_bytes[outer - 1] == bytes || x->shape[outer - 1] == 1)) bytes *= x->shape[--outer];
+    return outer;
+}
+
+/* All elements in row-major order, each fetched and guarded; runs of the innermost dimension go at once. */
+static bool gather_elements(struct hbg_graph *g, const struct hbg_region *x, uint32_t group, int64_t off, unsigned char *target)
+{
+    const struct hbg__boundary_group *source = &g->input->boundary.group[group];
+    int64_t element = hbg_dtype_size(x->dtype), run = 1, index[HBG_RANK_MAX] = { 0 };
+    int outer = row_major_from(x);
+    for (int d = outer; d < x->rank; d++) run *= x->shape[d];
+    for (;;) {
+        int64_t at = off;
+        for (int d = 0; d < outer; d++) at += index[d] * x->stride_bytes[d];
+        uint64_t bytes = (uint64_t)(run * element);
+        if (!fetch(source, &g->input->buffers, (uint64_t)at, target, bytes)) {
+            hbg__graph_fail(g, HBG_E_DEVICE, -1, "hbg_read", "the device could not be read");
+            return false;
+        }
+        if (!guard_bytes(g, (struct hbg__guard){ HBG__GUARD_BYTES, group, (uint64_t)at, bytes, 0, NULL }, target)) return false;
+        target += bytes;
+        int d = outer - 1;
+        for (; d >= 0; d--) {
+            if (++index[d] < x->shape[d]) break;
+            index[d] = 0;
+        }
+        if (d < 0) return true;
+    }
+}
+
+const void *hbg_read(struct hbg_graph *g, struct hbg_region x)
+{
+    static const uint64_t nothing[2];
+    struct hbg__access access;
+    const struct hbg__storage *s;
+    int64_t off, bytes = hbg_dtype_size(x.dtype);
+    if (!g || !find_readable(g, &x, &access, &s, &off)) return NULL;
+    if (access.place == HBG__ACCESS_NONE) return nothing;
+    for (int d = 0; d < x.rank; d++) bytes *= x.shape[d];
+    const unsigned char *host = g->input->boundary.group[s->group].host;
+    if (host && row_major_from(&x) == 0) {                  /* it lies there as it is wanted */
+        struct hbg__guard guard = { HBG__GUARD_BYTES, s->group, (uint64_t)off, (uint64_t)bytes, 0, NULL };
+        return guard_bytes(g, guard, host + off) ? host + off : NULL;
+    }
+    unsigned char *copy = copy_take(g, (size_t)bytes);
+    return copy && gather_elements(g, &x, s->group, off, copy) ? copy : NULL;
+}
+
+int32_t hbg_read_i32(struct hbg_graph *g, struct hbg_region x, struct hbg_shape index)
+{
+    struct hbg__access access;
+    const struct hbg__storage *s;
+    int64_t off;
+    int32_t value = 0;
+    if (!g || g->failed) return 0;
+    bool fits = index.rank == x.rank && x.rank <= HBG_RANK_MAX && x.dtype == HBG_I32;
+    for (int d = 0; fits && d < x.rank; d++) {
+        fits = index.dim[d] >= 0 && index.dim[d] < x.shape[d];
+        x.offset_bytes += index.dim[d] * x.stride_bytes[d];
+    }
+    if (!fits) {
+        hbg__graph_fail(g, HBG_E_REGION, -1, "hbg_read_i32", "hbg_read_i32: the region is not of i32, or the index is out of its range");
+        return 0;
+    }
+    x.rank = 0;
+    if (!find_readable(g, &x, &access, &s, &off)) return 0;
+    return gather_elements(g, &x, s->group, off, (unsigned char *)&value) ? value : 0;
+}
+
+void hbg_guard(struct hbg_graph *g, const void *data, size_t size_bytes)
+{
+    if (!g || g->failed) return;
+    if (!data && size_bytes) {
+        hbg__graph_fail(g, HBG_E_NULL, -1, "hbg_guard", "hbg_guard: NULL for %zu bytes", size_bytes);
+        return;
+    }
+    guard_bytes(g, (struct hbg__guard){ HBG__GUARD_MEMORY, 0, 0, size_bytes, 0, data }, data);
+}
+
+/* ---- checking guards --------------------------------------------------------------------------------------------- */
+
+static bool same_region(const struct hbg_region *a, const struct hbg_region *b)
+{
+    if (a->dtype != b->dtype || a->rank != b->rank) return false;
+    int64_t difference = 0;
+    for (int d = 0; d < a->rank; d++) difference |= (a->shape[d] ^ b->shape[d]) | (a->stride_bytes[d] ^ b->stride_bytes[d]);
+    return difference == 0;
+}
+
+static const char *changed_arg(const struct hbg__boundary_arg *was, const struct hbg__boundary_arg *is)
+{
+    if (was->arg.kind != is->arg.kind) return "the access mode of an argument";
+    if (was->group != is->group) return "which arguments share storage";
+    if (was->group == UINT32_MAX) return was->arg.dtype == is->arg.dtype ? NULL : "the type of a scalar";
+    if ((was->arg.u.region.flags ^ is->arg.u.region.flags) & HBG_REGION_READ_ONLY) return "the access mode of an argument";
+    return same_region(&was->arg.u.region, &is->arg.u.region) ? NULL : "the shape, strides or type of an argument";
+}
+
+/* Arguments of one group keep the distances between them; buffers that the build names stay those, and no others. */
+static const char *changed_groups(const struct hbg__recording *r, const struct hbg__boundary *b)
+{
+    const struct hbg__guards *guards = r->guards;
+    for (uint32_t i = 0; i < b->arg_count; i++) {
+        if (b->arg[i].group == UINT32_MAX) continue;
+        for (uint32_t j = 0; j < i; j++)
+            if (b->arg[j].group == b->arg[i].group && b->arg[i].displacement - b->arg[j].displacement !=
+                guards->arg[i].displacement - guards->arg[j].displacement) return "the distance between arguments of one storage";
+    }
+    for (uint32_t k = 0; k < b->group_count; k++) {
+        const struct hbg_buffer *was = guards->group[k].buffer, *is = b->group[k].buffer;
+        for (uint32_t i = 0; was != is && i < r->buffer_count; i++)
+            if (r->buffers[i] == was || r->buffers[i] == is) return "an argument that is a buffer which the build names";
+    }
+    return NULL;
+}
+
+static bool shares_storage(const struct hbg__boundary *b)
+{
+    uint32_t regions = 0;
+    for (uint32_t i = 0; i < b->arg_count; i++) regions += b->arg[i].group != UINT32_MAX;
+    return regions != b->group_count;
+}
+
+static bool same_bytes(const struct hbg__guards *guards, const struct hbg__guard *guard, const struct hbg__boundary *b,
+                       const struct hbg__buffer_ops *ops)
+{
+    const unsigned char *was = guards->bytes + guard->copy;
+    const struct hbg__boundary_group *group = &b->group[guard->group];
+    int64_t moved = 0;
+    for (uint32_t i = 0; i < b->arg_count; i++)     /* where the group's arguments lie in it now */
+        if (b->arg[i].group == guard->group) { moved = b->arg[i].displacement - guards->arg[i].displacement; break; }
+    uint64_t offset = guard->offset + (uint64_t)moved;
+    if (group->host) return memcmp(group->host + offset, was, guard->size_bytes) == 0;
+    for (uint64_t done = 0; done < guard->size_bytes;) {
+        unsigned char now[1024];
+        uint64_t size = guard->size_bytes - done < sizeof now ? guard->size_bytes - done : sizeof now;
+        if (!fetch(group, ops, offset + done, now, size) || memcmp(now, was + done, size) != 0) return false;
+        done += size;
+    }
+    return true;
+}
+
+static const char *changed_value(const struct hbg__guards *guards, const struct hbg__boundary *b, const struct hbg__buffer_ops *ops)
+{
+    for (uint32_t i = 0; i < guards->count; i++) {
+        const struct hbg__guard *guard = &guards->item[i];
+        if (guard->kind == HBG__GUARD_VALUE && b->arg[guard->group].arg.u.bits != guard->offset) return "a scalar that the build looked at";
+        if (guard->kind == HBG__GUARD_BYTES && !same_bytes(guards, guard, b, ops)) return "data that the build read";
+        if (guard->kind == HBG__GUARD_MEMORY && memcmp(guard->memory, guards->bytes + guard->copy, guard->size_bytes) != 0)
+            return "memory named by hbg_guard";
+    }
+    return NULL;
+}
+
+bool hbg__recording_holds(const struct hbg__recording *recording, const struct hbg__boundary *boundary,
+                          const struct hbg__buffer_ops *buffers, const char **why)
+{
+    const struct hbg__guards *guards = recording->guards;
+    *why = "the number of arguments";
+    if (!guards || !recording->head || guards->arg_count != boundary->arg_count || guards->group_count != boundary->group_count) return false;
+    for (uint32_t i = 0; i < boundary->arg_count; i++)
+        if ((*why = changed_arg(&guards->arg[i], &boundary->arg[i]))) return false;
+    if ((shares_storage(boundary) || recording->buffer_count) && (*why = changed_groups(recording, boundary))) return false;
+    return (*why = changed_value(guards, boundary, buffers)) == NULL;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hazard_classify.c - what a region is to the map, and the life of a storage's grid: made at its first partial access, changed
+ * when accesses span many cells or share few. */
+#include "graph/hazard_grid.h"
+
+static const uint64_t first_threshold = 4096;
+
+/* ---- generations ---------------------------------------------------------------------------------------------- */
+
+bool hbg__hazard_new_generation(struct hbg_graph *g, uint32_t home)
+{
+    if (++g->generation == 0) {         /* 2^32 generations: no cell of any build may look current; this build's cells cannot be cleared */
+        hbg__graph_fail_limit(g, "generations of the hazard map", UINT32_MAX, UINT32_MAX, 1, "a build may make 2^32 whole writes; split it");
+        return false;
+    }
+    g->storages[home].generation = g->generation;
+    return true;
+}
+
+/* ---- making a grid ---------------------------------------------------------------------------------------------- */
+
+/* The axes of the storage's parent, as far as it is known; else those of the region at hand. */
+static void axes_of(const struct hbg_graph *g, const struct hbg__storage *s, int64_t off, const struct hbg_region *region,
+                    struct hbg__grid *grid)
+{
+    if (s->whole_layout) {
+        const struct hbg_layout *l = hbg__layout_at(g, s->whole_layout);
+        hbg__grid_axes(grid, l->rank, l->shape, l->stride_bytes, l->element_bytes, s->displacement, (int64_t)s->size_bytes, true);
+    } else {
+        hbg__grid_axes(grid, region->rank, region->shape, region->stride_bytes, hbg_dtype_size(region->dtype), off, (int64_t)s->size_bytes, false);
+    }
+}
+
+/* Is this whole cell also where the short way from an offset to a cell leads? See hbg__hazard_fast_cell. */
+static void set_fast(struct hbg__storage *s, const struct hbg__grid *grid)
+{
+    int axes[5], count = 0;
+    for (int a = 0; a < grid->axes; a++)
+        if (grid->count[a] > 1) axes[count++] = a;
+    s->fast_axes = count <= 2 ? (uint32_t)(count == 0 ? 1 : count) : 0;
+    s->grid_origin = grid->origin;
+    s->fast_row = count == 2 ? grid->count[axes[1]] : 1;
+    for (int i = 0; i < 2; i++) {
+        int a = i < count ? axes[i] : 0;
+        int64_t pitch = i < count ? grid->stride[a] * grid->cell[a] : (int64_t)s->size_bytes + 1;
+        s->fast[i].pitch = pitch;
+        s->fast[i].reciprocal = pitch > 1 ? UINT64_MAX / (uint64_t)pitch + 1 : 0;
+        s->fast_full[i] = i < count ? (uint32_t)(grid->extent[a] / grid->cell[a]) : 1;
+        if (pitch <= 1) s->fast_axes = 0;
+    }
+}
+
+/* Lay cells of this size over the storage; false: latched. */
+static bool lay_cells(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid, const int64_t *cell)
+{
+    hbg__grid_set_cells(grid, cell);
+    if (g->cell_top > UINT32_MAX - grid->total ||
+        !hbg__arena_fit(&g->cell_arena, 0, ((size_t)g->cell_top + grid->total) * sizeof(struct hbg__cell))) {
+        hbg__graph_fail_memory(g, "hazard map");
+        return false;
+    }
+    struct hbg__storage *s = &g->storages[home];
+    s->cell_base = g->cell_top;
+    s->cell_layout = 0;
+    g->cell_top += grid->total;
+    grid->touched_lo = grid->total;
+    grid->touched_hi = 0;
+    grid->excess = 0;
+    set_fast(s, grid);
+    return hbg__hazard_new_generation(g, home);
+}
+
+static bool make_grid(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid, const struct hbg__box *box)
+{
+    if (!hbg__arena_fit(&g->grid_arena, 0, ((size_t)g->grid_count + 2) * sizeof *grid)) {
+        hbg__graph_fail_memory(g, "hazard map");
+        return false;
+    }
+    grid->threshold = first_threshold;
+    if (!lay_cells(g, home, grid, box->count)) return false;
+    uint32_t index = ++g->grid_count;   /* 0 is none */
+    *hbg__grid_at(g, index) = *grid;
+    g->storages[home].grid = index;
+    return true;
+}
+
+/* Remember the layout of a whole cell, so that the next one is found without any of this. */
+static void learn_cell_layout(struct hbg_graph *g, uint32_t home, int64_t off, const struct hbg_region *region,
+                              const struct hbg__view *view, const struct hbg__box *box)
+{
+    const struct hbg__grid *grid = hbg__grid_at(g, g->storages[home].grid);
+    for (int a = 0; a < grid->axes; a++)
+        if (box->count[a] != grid->cell[a] || box->lo[a] % grid->cell[a] != 0) return;
+    for (int d = 0; d < region->rank; d++)
+        if (region->stride_bytes[d] < 0) return;
+    if (view->lo != off || g->storages[home].fast_axes == 0) return;
+    uint32_t layout = hbg__layout_of_region(g, region);
+    g->storages[home].cell_layout = layout;
+}
+
+/* ---- classification --------------------------------------------------------------------------------------------- */
+
+static uint32_t one_cell(const struct hbg__grid *grid, const struct hbg__span *span)
+{
+    uint32_t index = 0;
+    if (!span->box || span->cells != 1) return HBG__NIL;
+    for (int a = 0; a < grid->axes; a++) {
+        if (span->full_lo[a] != span->lo[a] || span->full_hi[a] != span->hi[a]) return HBG__NIL;
+        index = index * grid->count[a] + span->lo[a];
+    }
+    return index;
+}
+
+static bool view_of(struct hbg_graph *g, const struct hbg__storage *s, int64_t off, const struct hbg_region *region, int argument,
+                    struct hbg__access *access)
+{
+    int64_t element = hbg_dtype_size(region->dtype), lo, hi;
+    access->place = HBG__ACCESS_NONE;
+    if (element <= 0 || region->rank > HBG_RANK_MAX ||
+        !hbg__view_bounds(off, element, region->rank, region->shape, region->stride_bytes, &lo, &hi)) {
+        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d is no view: its type, rank or shape is out of range", argument);
+        return false;
+    }
+    for (int d = 0; d < region->rank; d++)
+        if (region->shape[d] == 0) return true;     /* empty: legal anywhere */
+    if (lo < 0 || hi > (int64_t)s->size_bytes) {
+        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d reaches bytes [%lld, %lld) of a buffer of %llu bytes", argument,
+                        (long long)lo, (long long)hi, (unsigned long long)s->size_bytes);
+        return false;
+    }
+    if (hbg__view_canonical(&access->view, off, element, region->rank, region->shape, region->stride_bytes))
+        access->place = HBG__ACCESS_PART;
+    return true;
+}
+
+bool hbg__hazard_classify(struct hbg_graph *g, uint32_t home, int64_t off, const struct hbg_region *region, int argument,
+                          struct hbg__access *access)
+{
+    struct hbg__storage *s = &g->storages[home];
+    struct hbg__grid axes;
+    struct hbg__box box;
+    struct hbg__span span;
+    access->home = home;
+    if (!view_of(g, s, off, region, argument, access)) return false;
+    if (access->place == HBG__ACCESS_NONE) return true;
+    if (hbg__view_covers(&access->view, 0, (int64_t)s->size_bytes)) { access->place = HBG__ACCESS_WHOLE; return true; }
+    if (s->grid) axes = *hbg__grid_at(g, s->grid);
+    else axes_of(g, s, off, region, &axes);
+    bool is_box = hbg__grid_box(&axes, &access->view, &box);
+    if (is_box && s->whole_layout && !(s->flags & HBG__STORAGE_SHARED) && hbg__grid_box_is_all(&axes, &box)) { access->place = HBG__ACCESS_WHOLE; return true; }
+    if (!is_box) return true;
+    if (!s->grid && !make_grid(g, home, &axes, &box)) return false;
+    s = &g->storages[home];
+    hbg__grid_span(hbg__grid_at(g, s->grid), &access->view, &span);
+    uint32_t cell = one_cell(hbg__grid_at(g, s->grid), &span);
+    if (cell == HBG__NIL) return true;
+    access->place = HBG__ACCESS_CELL;
+    access->cell = s->cell_base + cell;
+    if (!s->cell_layout) learn_cell_layout(g, home, off, region, &access->view, &box);
+    return !g->failed;
+}
+
+/* ---- changing a grid ------------------------------------------------------------------------------------------- */
+
+static bool same_cells(const struct hbg__grid *grid, const struct hbg__box *box)
+{
+    for (int a = 0; a < grid->axes; a++)
+        if (grid->cell[a] != box->count[a]) return false;
+    return true;
+}
+
+bool hbg__hazard_regrid(struct hbg_graph *g)
+{
+    uint32_t home = g->regrid_home;
+    struct hbg__grid grid = *hbg__grid_at(g, g->storages[home].grid);
+    struct hbg__box box;
+    g->regrid_home = HBG__NIL;
+    if (!hbg__grid_box(&grid, &g->regrid_view, &box) || same_cells(&grid, &box)) {
+        hbg__grid_at(g, g->storages[home].grid)->excess = 0;
+        return true;
+    }
+    if (!hbg__hazard_fold(g, home)) return false;
+    grid.threshold *= 4;
+    if (!lay_cells(g, home, &grid, box.count)) return false;
+    *hbg__grid_at(g, g->storages[home].grid) = grid;
+    return true;
+}

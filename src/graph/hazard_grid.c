@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hazard_grid.c - see hazard_grid.h: arithmetic on axes, boxes and cells; no history here. */
+#include "graph/hazard_grid.h"
+
+static const uint64_t cells_max = (uint64_t)1 << 22;
+
+static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/* ---- axes ----------------------------------------------------------------------------------------------------- */
+
+void hbg__grid_byte_axis(struct hbg__grid *grid, int64_t size_bytes)
+{
+    grid->axes = 1;
+    grid->origin = 0;
+    grid->unit = 1;
+    grid->stride[0] = 1;
+    grid->extent[0] = size_bytes > 0 ? size_bytes : 1;
+}
+
+static void insert_axis(struct hbg__grid *grid, int64_t stride, int64_t extent)
+{
+    int at = grid->axes++;
+    for (; at > 0 && grid->stride[at - 1] < stride; at--) {
+        grid->stride[at] = grid->stride[at - 1];
+        grid->extent[at] = grid->extent[at - 1];
+    }
+    grid->stride[at] = stride;
+    grid->extent[at] = extent;
+}
+
+static bool nested(const struct hbg__grid *grid)
+{
+    for (int a = 1; a < grid->axes; a++)
+        if (grid->stride[a - 1] < grid->stride[a] * grid->extent[a]) return false;
+    return grid->axes > 0 && grid->stride[grid->axes - 1] >= grid->unit;
+}
+
+void hbg__grid_axes(struct hbg__grid *grid, int rank, const int64_t *shape, const int64_t *stride, int64_t element_bytes,
+                    int64_t off, int64_t size_bytes, bool extent_known)
+{
+    grid->axes = 0;
+    grid->unit = element_bytes;
+    grid->origin = off;
+    for (int d = 0; d < rank; d++) {
+        if (shape[d] <= 1 || stride[d] == 0) continue;
+        if (stride[d] < 0) grid->origin += (shape[d] - 1) * stride[d];
+        insert_axis(grid, stride[d] < 0 ? -stride[d] : stride[d], shape[d]);
+    }
+    if (!nested(grid)) { hbg__grid_byte_axis(grid, size_bytes); return; }
+    if (extent_known) return;
+    for (int a = grid->axes - 1; a > 0; a--) grid->extent[a] = grid->stride[a - 1] / grid->stride[a];
+    grid->origin %= grid->stride[0];
+    grid->extent[0] = (size_bytes - grid->origin) / grid->stride[0];
+    if (grid->extent[0] == 0) hbg__grid_byte_axis(grid, size_bytes);
+}
+
+/* ---- boxes ---------------------------------------------------------------------------------------------------- */
+
+/* `units` consecutive steps of axis a, which may run on over whole outer axes where the parent has no gap. */
+static bool spread(const struct hbg__grid *grid, struct hbg__box *box, int a, int64_t units)
+{
+    for (;; a--) {
+        if (box->count[a] != 1) return false;
+        if (box->lo[a] + units <= grid->extent[a]) { box->count[a] = units; return true; }
+        if (a == 0 || box->lo[a] != 0 || units % grid->extent[a] != 0) return false;
+        if (grid->stride[a - 1] != grid->stride[a] * grid->extent[a]) return false;
+        box->count[a] = grid->extent[a];
+        units /= grid->extent[a];
+    }
+}
+
+bool hbg__grid_box(const struct hbg__grid *grid, const struct hbg__view *view, struct hbg__box *box)
+{
+    int64_t off = view->lo - grid->origin;
+    int last = grid->axes - 1;
+    if (off < 0) return false;
+    for (int a = 0; a < grid->axes; a++) {
+        box->lo[a] = off / grid->stride[a];
+        box->count[a] = 1;
+        off -= box->lo[a] * grid->stride[a];
+        if (box->lo[a] >= grid->extent[a]) return false;
+    }
+    if (off != 0 || view->run % grid->unit != 0) return false;
+    if (view->run != grid->unit && (grid->stride[last] != grid->unit || !spread(grid, box, last, view->run / grid->unit))) return false;
+    for (int d = view->rank - 1; d >= 0; d--) {
+        int a = last;
+        while (a >= 0 && grid->stride[a] != view->stride[d]) a--;
+        if (a < 0 || !spread(grid, box, a, view->count[d])) return false;
+    }
+    return true;
+}
+
+bool hbg__grid_box_is_all(const struct hbg__grid *grid, const struct hbg__box *box)
+{
+    for (int a = 0; a < grid->axes; a++)
+        if (box->count[a] != grid->extent[a]) return false;
+    return true;
+}
+
+/* ---- cells ---------------------------------------------------------------------------------------------------- */
+
+void hbg__grid_set_cells(struct hbg__grid *grid, const int64_t *cell)
+{
+    for (int a = 0; a < grid->axes; a++) grid->cell[a] = cell[a];
+    for (;;) {
+        uint64_t total = 1;
+        int most = 0;
+        for (int a = 0; a < grid->axes; a++) {
+            uint64_t along = (uint64_t)divide_up(grid->extent[a], grid->cell[a]);
+            total = along > cells_max || total > cells_max ? cells_max + 1 : total * along;
+            grid->count[a] = (uint32_t)(along > UINT32_MAX ? UINT32_MAX : along);
+            if (grid->count[a] > grid->count[most]) most = a;
+        }
+        grid->total = (uint32_t)total;
+        if (total <= cells_max) return;
+        grid->cell[most] *= 2;
+    }
+}
+
+static void span_of_box(const struct hbg__grid *grid, const struct hbg__box *box, struct hbg__span *span)
+{
+    span->box = true;
+    span->cells = 1;
+    for (int a = 0; a < grid->axes; a++) {
+        int64_t lo = box->lo[a], hi = lo + box->count[a], cell = grid->cell[a];
+        span->lo[a] = (uint32_t)(lo / cell);
+        span->hi[a] = (uint32_t)divide_up(hi, cell);
+        span->full_lo[a] = (uint32_t)divide_up(lo, cell);
+        span->full_hi[a] = hi == grid->extent[a] ? span->hi[a] : (uint32_t)(hi / cell);
+        if (span->full_hi[a] < span->full_lo[a]) span->full_hi[a] = span->full_lo[a];
+        span->cells *= span->hi[a] - span->lo[a];
+    }
+}
+
+/* All cells whose hull along the axes meets the view's: exact from the outside until the hull first leaves one step. Bytes
+   outside the parent belong to the nearest cells, so that every byte of the storage has a cell. */
+static void span_of_hull(const struct hbg__grid *grid, const struct hbg__view *view, struct hbg__span *span)
+{
+    int64_t lo = view->lo - grid->origin, hi = hbg__view_end(view) - 1 - grid->origin;
+    bool one = true;
+    span->box = false;
+    span->cells = 1;
+    for (int a = 0; a < grid->axes; a++) {
+        int64_t from = 0, to = grid->extent[a] - 1;
+        if (one) {
+            from = lo < 0 ? 0 : lo / grid->stride[a];
+            to = hi < 0 ? 0 : hi / grid->stride[a];
+            lo -= from * grid->stride[a];
+            hi -= to * grid->stride[a];
+            one = from == to;
+            if (from >= grid->extent[a]) from = grid->extent[a] - 1;
+            if (to >= grid->extent[a]) to = grid->extent[a] - 1;
+        }
+        span->lo[a] = (uint32_t)(from / grid->cell[a]);
+        span->hi[a] = (uint32_t)(to / grid->cell[a]) + 1;
+        span->full_lo[a] = span->full_hi[a] = span->lo[a];
+        span->cells *= span->hi[a] - span->lo[a];
+    }
+}
+
+void hbg__grid_span(const struct hbg__grid *grid, const struct hbg__view *view, struct hbg__span *span)
+{
+    struct hbg__box box;
+    if (hbg__grid_box(grid, view, &box)) span_of_box(grid, &box, span);
+    else span_of_hull(grid, view, span);
+}
+
+bool hbg__grid_rows(const struct hbg__grid *grid, const struct hbg__span *span, hbg__row_fn *visit, void *context)
+{
+    int last = grid->axes - 1;
+    uint32_t at[5];
+    for (int a = 0; a < grid->axes; a++) at[a] = span->lo[a];
+    for (;;) {
+        uint32_t index = 0;
+        bool covered = true;
+        for (int a = 0; a < last; a++) {
+            index = (index + at[a]) * grid->count[a + 1];
+            covered = covered && at[a] >= span->full_lo[a] && at[a] < span->full_hi[a];
+        }
+        uint32_t lo = covered ? span->full_lo[last] - span->lo[last] : 0, hi = covered ? span->full_hi[last] - span->lo[last] : 0;
+        if (!visit(context, index + span->lo[last], span->hi[last] - span->lo[last], lo, hi)) return false;
+        int a = last - 1;
+        for (; a >= 0; a--) {
+            if (++at[a] < span->hi[a]) break;
+            at[a] = span->lo[a];
+        }
+        if (a < 0) return true;
+    }
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hazard_grid.h - the grid of a storage: which cells a view touches, and which it covers.
+ *
+ * The axes are those of the parent view (the boundary argument or the intermediate as it was made; for a device buffer, the
+ * first region of it that was used): strides descending, each as long as the axis inside it or longer. A view is a *box*
+ * when it is an interval of units along every axis; anything else touches the cells of its hull, in part.
+ */
+#ifndef HBG_GRAPH_HAZARD_GRID_H
+#define HBG_GRAPH_HAZARD_GRID_H
+
+#include "graph/hazard_map.h"
+
+struct hbg__box { int64_t lo[5], count[5]; };
+
+/* Cells [lo, hi) are touched along each axis; of these [full_lo, full_hi) are covered along that axis. */
+struct hbg__span {
+    uint32_t lo[5], hi[5], full_lo[5], full_hi[5];
+    uint64_t cells;
+    bool box;
+};
+
+/* The axes for a view of this layout with element 0 at `off`; for a parent of unknown extent they reach to size_bytes. */
+void hbg__grid_axes(struct hbg__grid *grid, int rank, const int64_t *shape, const int64_t *stride, int64_t element_bytes,
+                    int64_t off, int64_t size_bytes, bool extent_known);
+/* One axis of bytes. */
+void hbg__grid_byte_axis(struct hbg__grid *grid, int64_t size_bytes);
+
+bool hbg__grid_box(const struct hbg__grid *grid, const struct hbg__view *view, struct hbg__box *box);
+bool hbg__grid_box_is_all(const struct hbg__grid *grid, const struct hbg__box *box);
+void hbg__grid_span(const struct hbg__grid *grid, const struct hbg__view *view, struct hbg__span *span);
+
+/* Make cells of this size; they are made larger until there are no more than 2^22. */
+void hbg__grid_set_cells(struct hbg__grid *grid, const int64_t *cell);
+
+/* Call visit(context, first cell index in the grid, cells in a row, covered) for the cells of a span, row by row; stops on false.
+   Within a row, cells [covered_lo, covered_hi) are covered. */
+typedef bool hbg__row_fn(void *context, uint32_t first, uint32_t count, uint32_t covered_lo, uint32_t covered_hi);
+bool hbg__grid_rows(const struct hbg__grid *grid, const struct hbg__span *span, hbg__row_fn *visit, void *context);
+
+static inline struct hbg__grid *hbg__grid_at(const struct hbg_graph *g, uint32_t index)
+{
+    return (struct hbg__grid *)(void *)g->grid_arena.origin + index;
+}
+
+#endif /* HBG_GRAPH_HAZARD_GRID_H */

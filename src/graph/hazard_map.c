@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hazard_map.c - see hazard_map.h: collecting producers and noting accesses. Finding the cells is hazard_classify.c.
+ *
+ * Everything here gathers into g->gathered first, stamped unique, and hands the result to the task's producers at the end:
+ * directly, or as one noop when there are many.
+ */
+#include "graph/append.h"
+#include "graph/hazard_grid.h"
+#include "graph/region_overlap.h"
+
+struct reader_block { uint32_t mark[3], next; };                /* filled from mark[0]; next: an older block or mark */
+struct part_node { uint32_t part, next, unused[2]; };
+struct part { struct hbg__view view; uint32_t writer, readers; };
+
+enum { POOL_UNIT = 16 };
+_Static_assert(sizeof(struct reader_block) == POOL_UNIT && sizeof(struct part_node) == POOL_UNIT, "one pool unit each");
+
+static void *pool_at(const struct hbg_graph *g, uint32_t index) { return g->pool_arena.origin + (size_t)index * POOL_UNIT; }
+static struct part *part_at(const struct hbg_graph *g, uint32_t index) { return pool_at(g, index); }
+static struct part_node *node_at(const struct hbg_graph *g, uint32_t index) { return pool_at(g, index); }
+
+/* 0: no memory, latched */
+static uint32_t pool_take(struct hbg_graph *g, size_t bytes)
+{
+    uint32_t at = g->pool_top, units = (uint32_t)((bytes + POOL_UNIT - 1) / POOL_UNIT);
+    if ((uint64_t)at + units >= HBG__CHAIN || !hbg__arena_fit(&g->pool_arena, 0, ((size_t)at + units) * POOL_UNIT)) {
+        hbg__graph_fail_memory(g, "hazard map");
+        return 0;
+    }
+    g->pool_top += units;
+    return at;
+}
+
+static uint32_t newer(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+/* ---- gathering ------------------------------------------------------------------------------------------------ */
+
+void hbg__gather_begin(struct hbg_graph *g)
+{
+    g->gathered_count = 0;
+    if (++g->stamp == 0) {              /* 2^32 gatherings: every stamp is stale once, then clear */
+        memset(g->stamp_arena.origin, 0, g->stamp_arena.above);
+        g->stamp = 1;
+    }
+}
+
+bool hbg__gather(struct hbg_graph *g, uint32_t mark)
+{
+    uint32_t *stamps = (uint32_t *)(void *)g->stamp_arena.origin;
+    if (mark == 0 || stamps[mark - 1] == g->stamp) return true;
+    stamps[mark - 1] = g->stamp;
+    if (!hbg__graph_reserve(g, (void **)&g->gathered, &g->gathered_capacity, g->gathered_count + 1, sizeof *g->gathered)) return false;
+    g->gathered[g->gathered_count++] = mark;
+    return true;
+}
+
+static bool is_noop(const struct hbg_graph *g, uint32_t mark)
+{
+    return hbg__image_record(g->payload, mark - 1)->flags & HBG__TASK_NOOP;
+}
+
+/* All readers of a chain newer than `after`. *newest becomes the newest that is sure to come after the last writer it saw: a
+   noop stands for readers of different ages and is not. */
+static bool gather_chain(struct hbg_graph *g, uint32_t chain, uint32_t after, uint32_t *newest)
+{
+    while (chain) {
+        const struct reader_block *block = chain & HBG__CHAIN ? pool_at(g, chain & ~HBG__CHAIN) : NULL;
+        struct reader_block one = { { chain, 0, 0 }, 0 };
+        if (block) one = *block;
+        for (int i = 0; i < 3; i++) {
+            if (one.mark[i] <= after) continue;
+            if (!hbg__gather(g, one.mark[i])) return false;
+            if (one.mark[i] > *newest && !is_noop(g, one.mark[i])) *newest = one.mark[i];
+        }
+        chain = one.next;
+    }
+    return true;
+}
+
+/* Add a reader to a chain; a task is there once. */
+static bool add_reader(struct hbg_graph *g, uint32_t *chain, uint32_t mark)
+{
+    if (*chain == 0 || *chain == mark) { *chain = mark; return true; }
+    if (*chain & HBG__CHAIN) {
+        struct reader_block *block = pool_at(g, *chain & ~HBG__CHAIN);
+        for (int i = 0; i < 3; i++) {
+            if (block->mark[i] == mark) return true;
+            if (block->mark[i] == 0) { block->mark[i] = mark; return true; }
+        }
+    }
+    uint32_t at = pool_take(g, sizeof(struct reader_block));
+    if (!at) return false;
+    struct reader_block *block = pool_at(g, at);
+    if (*chain & HBG__CHAIN) *block = (struct reader_block){ { mark, 0, 0 }, *chain };
+    else *block = (struct reader_block){ { *chain, mark, 0 }, 0 };
+    *chain = HBG__CHAIN | at;
+    return true;
+}
+
+/* Put one noop in place of what was gathered. 0: latched. */
+static uint32_t join_gathered(struct hbg_graph *g) { return hbg__append_noop(g, g->gathered, g->gathered_count, 0); }
+
+/* Many whole readers: one noop stands for them, so that each writer of a part does not name them all. It covers the last
+   writer as well when no reader is sure to. */
+static bool join_whole_readers(struct hbg_graph *g, struct hbg__storage *s)
+{
+    uint32_t newest = 0, home = hbg__storage_index(g, s);
+    if (!(s->readers & HBG__CHAIN) || g->manual) return true;
+    hbg__gather_begin(g);
+    if (!gather_chain(g, s->readers, 0, &newest)) return false;
+    if (g->gathered_count <= HBG__JOIN_ABOVE) return true;
+    if (newest < s->writer && !hbg__gather(g, s->writer)) return false;
+    uint32_t join = join_gathered(g);
+    if (!join) return false;
+    g->storages[home].readers = join;
+    return true;
+}
+
+/* ---- collecting ----------------------------------------------------------------------------------------------- */
+
+struct collect {
+    struct hbg_graph *g;
+    struct hbg__storage *s;
+    const struct hbg__view *view;       /* NULL: all bytes */
+    bool writes;
+    uint32_t visited, written;          /* cells looked at; by gather_whole: those with a writer newer than the storage's */
+};
+
+static bool same_view(const struct hbg__view *a, const struct hbg__view *b)
+{
+    if (a->lo != b->lo || a->run != b->run || a->rank != b->rank) return false;
+    for (int d = 0; d < a->rank; d++)
+        if (a->count[d] != b->count[d] || a->stride[d] != b->stride[d]) return false;
+    return true;
+}
+
+/* The parts of a list that share a byte with the view (NULL: all of them). *covering: newest access of just this view. */
+static bool gather_parts(struct collect *c, uint32_t list, const struct hbg__view *view, uint32_t base, uint32_t *covering)
+{
+    while (list) {
+        const struct part_node *node = node_at(c->g, list);
+        const struct part *part = part_at(c->g, node->part);
+        list = node->next;
+        if (view && hbg__view_overlap(&part->view, view) == HBG__DISJOINT) continue;
+        uint32_t newest = 0, writer = part->writer;
+        bool same = view && same_view(&part->view, view);
+        if (c->writes && !gather_chain(c->g, part->readers, 0, &newest)) return false;
+        if (writer > base && writer > newest && !hbg__gather(c->g, writer)) return false;
+        if (same) *covering = newer(*covering, newer(newest, writer));
+    }
+    return true;
+}
+
+/* One cell, of which the access touches all (view NULL) or a part. */
+static bool gather_cell(struct collect *c, const struct hbg__cell *cell, const struct hbg__view *view)
+{
+    struct hbg_graph *g = c->g;
+    const struct hbg__storage *s = c->s;
+    bool used = cell->generation == s->generation;
+    uint32_t own = used ? cell->writer : 0, base = newer(own, s->writer), covering = 0;
+    c->visited++;
+    /* a writer of this cell came after the whole readers before it; a noop that joined writers did not */
+    uint32_t seen = own && !is_noop(g, own) ? own : 0;
+    if (c->writes && !gather_chain(g, s->readers, seen, &covering)) return false;
+    if (c->writes && used && !gather_chain(g, cell->readers, 0, &covering)) return false;
+    if (used && !gather_parts(c, cell->parts, view, base, &covering)) return false;
+    return covering > base || hbg__gather(g, base);
+}
+
+static bool gather_row(void *context, uint32_t first, uint32_t count, uint32_t covered_lo, uint32_t covered_hi)
+{
+    struct collect *c = context;
+    const struct hbg__cell *cell = hbg__cell_at(c->g, c->s->cell_base + first);
+    for (uint32_t i = 0; i < count; i++)
+        if (!gather_cell(c, cell + i, i >= covered_lo && i < covered_hi ? NULL : c->view)) return false;
+    return true;
+}
+
+static bool gather_wide(struct collect *c, const struct hbg__view *view)
+{
+    uint32_t covering = 0;
+    return gather_parts(c, c->s->wide, view, c->s->writer, &covering);
+}
+
+/* Everything since the last whole write. */
+static bool gather_whole(struct collect *c)
+{
+    struct hbg__storage *s = c->s;
+    uint32_t newest = 0;
+    if (c->writes && !gather_chain(c->g, s->readers, 0, &newest)) return false;
+    if (s->grid) {
+        const struct hbg__grid *grid = hbg__grid_at(c->g, s->grid);
+        for (uint32_t i = grid->touched_lo; i < grid->touched_hi; i++) {
+            const struct hbg__cell *cell = hbg__cell_at(c->g, s->cell_base + i);
+            uint32_t reader = 0;
+            c->visited++;
+            if (cell->generation != s->generation) continue;
+            c->written += cell->writer > s->writer;
+            if (c->writes && !gather_chain(c->g, cell->readers, 0, &reader)) return false;
+            if (cell->writer > newer(s->writer, reader) && !hbg__gather(c->g, cell->writer)) return false;
+            if (!gather_parts(c, cell->parts, NULL, newer(s->writer, cell->writer), &reader)) return false;
+        }
+        if (c->written == grid->total && c->g->gathered_count > 0) return gather_wide(c, NULL);
+    }
+    if (!gather_wide(c, NULL)) return false;
+    return newest > s->writer || hbg__gather(c->g, s->writer);
+}
+
+static bool add_producer(struct hbg_graph *g, uint32_t mark)
+{
+    if (HBG_LIKELY(hbg__producers_add(&g->producers, mark))) return true;
+    return hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, g->producers.count + 1, sizeof(uint32_t))
+        && hbg__producers_add(&g->producers, mark);
+}
+
+/* A reader that had to join writes the noop where it looked, so that the next reader finds it at once. */
+static bool raise_row(void *context, uint32_t first, uint32_t count, uint32_t covered_lo, uint32_t covered_hi)
+{
+    struct collect *c = context;
+    struct hbg__cell *cell = hbg__cell_at(c->g, c->s->cell_base + first);
+    (void)count;
+    for (uint32_t i = covered_lo; i < covered_hi; i++)
+        if (cell[i].generation == c->s->generation) cell[i].writer = c->g->task_count;
+    return true;
+}
+
+static void raise_writers(struct collect *c, const struct hbg__access *access, const struct hbg__span *span, uint32_t noop)
+{
+    struct hbg__cell *cell = access->place == HBG__ACCESS_CELL ? hbg__cell_at(c->g, access->cell) : NULL;
+    if (access->place == HBG__ACCESS_WHOLE) c->s->writer = noop;
+    else if (cell && cell->generation == c->s->generation) cell->writer = noop;
+    else if (!cell && span->box) hbg__grid_rows(hbg__grid_at(c->g, c->s->grid), span, raise_row, c);
+}
+
+/* Hand over what was gathered: as it is, or as one noop. The begin of a manual scope is itself such a noop, and already has
+   its id. */
+static bool settle(struct collect *c, const struct hbg__access *access, const struct hbg__span *span)
+{
+    struct hbg_graph *g = c->g;
+    bool long_search = !c->writes && access->place == HBG__ACCESS_WHOLE && c->visited > 4 * HBG__JOIN_ABOVE;
+    if (g->manual || (g->gathered_count <= HBG__JOIN_ABOVE && !(long_search && g->gathered_count > 1))) {
+        for (uint32_t i = 0; i < g->gathered_count; i++)
+            if (!add_producer(g, g->gathered[i])) return false;
+        return true;
+    }
+    uint32_t noop = join_gathered(g);
+    if (!noop) return false;
+    if (!c->writes) raise_writers(c, access, span, noop);
+    return add_producer(g, noop);
+}
+
+static bool collect_part(struct collect *c, const struct hbg__access *access, struct hbg__span *span)
+{
+    struct hbg_graph *g = c->g;
+    uint32_t newest = 0;
+    c->view = &access->view;
+    if (c->s->grid) {
+        struct hbg__grid *grid = hbg__grid_at(g, c->s->grid);
+        hbg__grid_span(grid, c->view, span);
+        grid->excess += span->cells;
+        return hbg__grid_rows(grid, span, gather_row, c);
+    }
+    if (c->writes && !gather_chain(g, c->s->readers, 0, &newest)) return false;
+    return newest > c->s->writer || hbg__gather(g, c->s->writer);
+}
+
+bool hbg__hazard_collect(struct hbg_graph *g, const struct hbg__access *access)
+{
+    struct collect c = { g, &g->storages[access->home], NULL, access->writes, 0, 0 };
+    struct hbg__span span = { .box = false };
+    bool whole = access->place == HBG__ACCESS_WHOLE;
+    if (access->place == HBG__ACCESS_NONE) return true;
+    if (whole && !access->writes && c.s->part_writer <= c.s->writer) return add_producer(g, c.s->writer);
+    if (!whole && access->writes && !join_whole_readers(g, c.s)) return false;
+    hbg__gather_begin(g);
+    if (whole) return gather_whole(&c) && settle(&c, access, &span);
+    if (access->place == HBG__ACCESS_CELL ? !gather_cell(&c, hbg__cell_at(g, access->cell), NULL) : !collect_part(&c, access, &span))
+        return false;
+    if (c.s->wide && !gather_wide(&c, &access->view)) return false;
+    return settle(&c, access, &span);
+}
+
+/* ---- noting --------------------------------------------------------------------------------------------------- */
+
+struct note {
+    struct hbg_graph *g;
+    uint32_t home, mark, part;          /* part: pool index of the access's own part; 0: none yet */
+    const struct hbg__view *view;
+    bool writes;
+};
+
+static struct hbg__cell *open_cell(struct hbg_graph *g, struct hbg__storage *s, uint32_t index)
+{
+    struct hbg__cell *cell = hbg__cell_at(g, s->cell_base + index);
+    if (cell->generation != s->generation) {
+        struct hbg__grid *grid = hbg__grid_at(g, s->grid);
+        *cell = (struct hbg__cell){ s->generation, 0, 0, 0 };
+        if (index < grid->touched_lo) grid->touched_lo = index;
+        if (index >= grid->touched_hi) grid->touched_hi = index + 1;
+    }
+    return cell;
+}
+
+static bool note_cell(struct note *n, struct hbg__cell *cell)
+{
+    if (!n->writes) return add_reader(n->g, &cell->readers, n->mark);
+    cell->writer = n->mark;
+    cell->readers = cell->parts = 0;
+    return true;
+}
+
+/* Is every byte of the inner view in the outer one? False when that is not plain to see. */
+static bool contains(const struct hbg__view *outer, const struct hbg__view *inner)
+{
+    if (same_view(outer, inner)) return true;
+    if (outer->rank == 0) return inner->lo >= outer->lo && hbg__view_end(inner) <= outer->lo + outer->run;
+    return false;
+}
+
+/* Take the parts that a write covers out of a list, find the part of just this view, and see that it is in the list. */
+static bool note_part(struct note *n, uint32_t *list)
+{
+    struct hbg_graph *g = n->g;
+    bool there = false;
+    uint32_t length = 0;
+    for (uint32_t *link = list; *link; length++) {
+        struct part_node *node = node_at(g, *link);
+        const struct part *part = part_at(g, node->part);
+        if (n->part ? node->part == n->part : same_view(&part->view, n->view)) {
+            n->part = node->part;
+            there = true;
+        } else if (n->writes && contains(n->view, &part->view)) {
+            *link = node->next;
+            continue;
+        }
+        link = &node->next;
+    }
+    if (g->storages[n->home].grid) hbg__grid_at(g, g->storages[n->home].grid)->excess += length > 4 ? length : 0;
+    if (there) return true;
+    bool own = n->part == 0;
+    uint32_t node = pool_take(g, sizeof(struct part_node));
+    if (own) n->part = pool_take(g, sizeof(struct part));
+    if (!node || !n->part) return false;
+    if (own) *part_at(g, n->part) = (struct part){ *n->view, 0, 0 };
+    *node_at(g, node) = (struct part_node){ n->part, *list, { 0, 0 } };
+    *list = node;
+    return true;
+}
+
+static bool note_row(void *context, uint32_t first, uint32_t count, uint32_t covered_lo, uint32_t covered_hi)
+{
+    struct note *n = context;
+    for (uint32_t i = 0; i < count; i++) {
+        struct hbg__cell *cell = open_cell(n->g, &n->g->storages[n->home], first + i);
+        uint32_t parts = cell->parts;
+        if (i >= covered_lo && i < covered_hi) {
+            if (!note_cell(n, cell)) return false;
+        } else {
+            if (!note_part(n, &parts)) return false;
+            cell->parts = parts;
+        }
+    }
+    return true;
+}
+
+/* The history of the access's own part: found by note_part in any of its lists, or new. */
+static bool enter_part(struct note *n)
+{
+    if (!n->part) return true;          /* every cell is covered */
+    uint32_t readers = part_at(n->g, n->part)->readers;
+    if (n->writes) {
+        part_at(n->g, n->part)->writer = n->mark;
+        readers = 0;
+    } else if (!add_reader(n->g, &readers, n->mark)) {
+        return false;
+    }
+    part_at(n->g, n->part)->readers = readers;
+    return true;
+}
+
+static void ask_for_regrid(struct hbg_graph *g, uint32_t home, const struct hbg__view *view, const struct hbg__span *span)
+{
+    const struct hbg__grid *grid = hbg__grid_at(g, g->storages[home].grid);
+    if (!span->box || grid->excess <= grid->threshold) return;
+    g->regrid_home = home;
+    g->regrid_view = *view;
+}
+
+static bool note_view(struct note *n)
+{
+    struct hbg_graph *g = n->g;
+    struct hbg__storage *s = &g->storages[n->home];
+    struct hbg__span span;
+    uint32_t wide = s->wide;
+    bool in_cells = false;
+    if (s->grid) {
+        hbg__grid_span(hbg__grid_at(g, s->grid), n->view, &span);
+        in_cells = span.box || span.cells <= 1024;
+    }
+    if (in_cells) {
+        if (!hbg__grid_rows(hbg__grid_at(g, s->grid), &span, note_row, n) || !enter_part(n)) return false;
+        ask_for_regrid(g, n->home, n->view, &span);
+        return true;
+    }
+    if (!note_part(n, &wide)) return false;
+    g->storages[n->home].wide = wide;
+    return enter_part(n);
+}
+
+static bool note_whole(struct note *n)
+{
+    struct hbg_graph *g = n->g;
+    struct hbg__storage *s = &g->storages[n->home];
+    if (!n->writes) return add_reader(g, &s->readers, n->mark);
+    s->writer = n->mark;
+    s->readers = s->wide = 0;
+    if (!s->grid) return true;
+    struct hbg__grid *grid = hbg__grid_at(g, s->grid);
+    grid->touched_lo = grid->total;
+    grid->touched_hi = 0;
+    return hbg__hazard_new_generation(g, n->home);
+}
+
+bool hbg__hazard_note(struct hbg_graph *g, const struct hbg__access *access, uint32_t mark)
+{
+    struct note n = { g, access->home, mark, 0, &access->view, access->writes };
+    struct hbg__storage *s = &g->storages[access->home];
+    if (access->place == HBG__ACCESS_NONE) return true;
+    if (access->place == HBG__ACCESS_WHOLE) return note_whole(&n);
+    if (access->writes) s->part_writer = mark;
+    if (access->place == HBG__ACCESS_CELL) return note_cell(&n, open_cell(g, s, access->cell - s->cell_base));
+    return note_view(&n);
+}
+
+/* ---- the whole history ------------------------------------------------------------------------------------------ */
+
+bool hbg__hazard_gather_all(struct hbg_graph *g, uint32_t home)
+{
+    struct collect c = { .g = g, .s = &g->storages[home], .writes = true };
+    return gather_whole(&c);
+}
+
+static bool gather_writers(struct hbg_graph *g, uint32_t home)
+{
+    struct collect c = { .g = g, .s = &g->storages[home] };
+    hbg__gather_begin(g);
+    return gather_whole(&c);
+}
+
+static uint32_t one_for_gathered(struct hbg_graph *g)
+{
+    return g->gathered_count == 0 ? 0 : g->gathered_count == 1 ? g->gathered[0] : join_gathered(g);
+}
+
+/* The readers' noop comes first and covers the writers that they saw; the writers' noop is newer, so that it counts, too. */
+bool hbg__hazard_fold(struct hbg_graph *g, uint32_t home)
+{
+    hbg__gather_begin(g);
+    if (!hbg__hazard_gather_all(g, home)) return false;
+    uint32_t readers = g->gathered_count > 0 ? join_gathered(g) : 0;
+    if (g->failed || !gather_writers(g, home)) return false;
+    uint32_t writer = one_for_gathered(g);
+    if (g->failed) return false;
+    struct hbg__storage *s = &g->storages[home];
+    s->writer = writer;
+    s->readers = readers;
+    s->wide = 0;
+    return true;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hazard_map.h - who wrote and who read which bytes last.
+ *
+ * Three levels per storage, each a little history {last writer, readers since}:
+ *
+ *     whole    in struct hbg__storage: accesses of all its bytes. A whole write starts a new generation: every cell is empty.
+ *     cells    a directly indexed table of 16-byte cells over a grid. The first partial access suggests the grid: its own box
+ *              is a cell. A box that covers cells whole is kept in the cells themselves.
+ *     parts    what covers a cell in part, or is no box of the grid, is kept with its full view in a list of each cell that it
+ *              touches, and compared by hbg__view_overlap. Equal views share one part. A storage without a grid
+ *              keeps parts in its `wide` list.
+ *
+ *         storage.writer ---------- whole
+ *           | cell | cell | cell |  each: generation, writer, readers, parts
+ *                     |
+ *                     +-> part {view, writer, readers} -> part ...
+ *
+ * The rule for an access: it comes after the last writer of what it touches and, if it writes, after the readers since. The
+ * last writer is left out when a collected reader is newer, since that reader came after it. Marks only grow, so the
+ * newer of two whole-covering writers stands for both.
+ *
+ * Readers: one mark inline, or a chain of blocks of three.
+ *
+ * Joins. An access that would collect more than HBG__JOIN_ABOVE producers in one storage gets one noop instead, and the noop
+ * becomes the last writer of what the access covered, so that later readers share it.
+ *
+ * Change of grid. Work beyond one cell per access is counted; when it exceeds a threshold the grid takes the box of the
+ * access at hand, after the submit: all writers so far are joined by one noop, all readers by another, and these two are
+ * the new whole level. The threshold grows fourfold each time. Orders are added there, never lost.
+ *
+ * Cost: a whole cell is a few loads; a box is one visit a cell; a part is one pair test for each part in its cells.
+ */
+#ifndef HBG_GRAPH_HAZARD_MAP_H
+#define HBG_GRAPH_HAZARD_MAP_H
+
+#include "graph/graph.h"
+
+struct hbg__cell {
+    uint32_t generation;                /* of the storage, when this cell was last used */
+    uint32_t writer;                    /* mark; 0: none in this generation */
+    uint32_t readers;                   /* 0; a mark; or HBG__CHAIN | pool index of a block */
+    uint32_t parts;                     /* pool index of a node; 0: none */
+};
+_Static_assert(sizeof(struct hbg__cell) == 16, "four cells a cache line");
+
+#define HBG__CHAIN 0x80000000u
+
+struct hbg__grid {
+    int32_t axes;                       /* of the parent: sorted by stride, descending, nested */
+    uint32_t total;                     /* cells */
+    int64_t origin, unit;               /* first byte of the parent; bytes of the innermost unit */
+    int64_t stride[5], extent[5], cell[5];
+    uint32_t count[5];                  /* cells along an axis: extent / cell, rounded up */
+    uint32_t touched_lo, touched_hi;    /* cells used in this generation lie in [lo, hi) */
+    uint64_t excess, threshold;         /* work beyond one cell per access */
+};
+
+/* Find what the region is to the map (check its bounds, make a grid if there is none). `off` counts from the home's first
+   byte. HBG__ACCESS_NONE for an empty region. False: latched. */
+bool hbg__hazard_classify(struct hbg_graph *g, uint32_t home, int64_t off, const struct hbg_region *region, int argument,
+                          struct hbg__access *access);
+
+/* Add the producers of the access to g->producers; may insert noops. False: latched. */
+bool hbg__hazard_collect(struct hbg_graph *g, const struct hbg__access *access);
+
+/* Enter the access as made by `mark`. False: latched. */
+bool hbg__hazard_note(struct hbg_graph *g, const struct hbg__access *access, uint32_t mark);
+
+/* Everybody who touched any byte of the storage, into g->gathered. False: latched. */
+bool hbg__hazard_gather_all(struct hbg_graph *g, uint32_t home);
+
+/* Give the storage the grid that an access has asked for, if one has. Between submits. False: latched. */
+bool hbg__hazard_regrid(struct hbg_graph *g);
+
+/* For hazard_classify.c: empty all cells of the storage; put one noop for the writers and one for the readers in place of its
+   history. False: latched. */
+bool hbg__hazard_new_generation(struct hbg_graph *g, uint32_t home);
+bool hbg__hazard_fold(struct hbg_graph *g, uint32_t home);
+
+/* Begin collecting into g->gathered; then add marks, each kept once. */
+void hbg__gather_begin(struct hbg_graph *g);
+bool hbg__gather(struct hbg_graph *g, uint32_t mark);
+
+static inline struct hbg__cell *hbg__cell_at(const struct hbg_graph *g, uint32_t index)
+{
+    return (struct hbg__cell *)(void *)g->cell_arena.origin + index;
+}
+
+/* The cell that a region with the storage's cell layout is, when it lies on the grid; HBG__NIL otherwise. The reciprocals
+   may be one too large for huge offsets: then the remainder is not 0 and the general path decides. */
+static inline uint32_t hbg__hazard_fast_cell(const struct hbg__storage *s, int64_t off)
+{
+    uint64_t rest = (uint64_t)(off - s->grid_origin);
+    uint64_t q0 = (uint64_t)(((unsigned __int128)rest * s->fast[0].reciprocal) >> 64);
+    rest -= q0 * (uint64_t)s->fast[0].pitch;
+    if (s->fast_axes == 1) return rest == 0 && q0 < s->fast_full[0] ? s->cell_base + (uint32_t)q0 : HBG__NIL;
+    uint64_t q1 = (uint64_t)(((unsigned __int128)rest * s->fast[1].reciprocal) >> 64);
+    rest -= q1 * (uint64_t)s->fast[1].pitch;
+    return rest == 0 && q0 < s->fast_full[0] && q1 < s->fast_full[1] ? s->cell_base + (uint32_t)(q0 * s->fast_row + q1) : HBG__NIL;
+}
+
+#endif /* HBG_GRAPH_HAZARD_MAP_H */

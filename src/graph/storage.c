@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* storage.c - what the `storage` number of a region means in this build.
+ *
+ * Numbers are storage_base + index, and storage_base moves on with every build of the process: a region kept from another build
+ * names no storage of this one. Device buffers carry their own handle instead and get a storage at first use.
+ */
+#include "graph/graph.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* ---- errors -------------------------------------------------------------------------------------------------- */
+
+static void latch(struct hbg_graph *g, enum hbg_status status, int argument, const char *name)
+{
+    g->failed = true;
+    g->error.size = sizeof g->error;
+    g->error.status = status;
+    g->error.task = g->task_count;
+    g->error.argument = argument;
+    snprintf(g->error.name, sizeof g->error.name, "%s", name ? name : "");
+}
+
+void hbg__graph_fail(struct hbg_graph *g, enum hbg_status status, int argument, const char *name, const char *format, ...)
+{
+    va_list list;
+    if (g->failed) return;
+    latch(g, status, argument, name);
+    va_start(list, format);
+    vsnprintf(g->error.text, sizeof g->error.text, format, list);
+    va_end(list);
+}
+
+void hbg__graph_fail_limit(struct hbg_graph *g, const char *resource, uint64_t used, uint64_t limit, uint64_t requested, const char *remedy)
+{
+    if (g->failed) return;
+    latch(g, HBG_E_LIMIT, -1, resource);
+    g->error.detail = (int64_t)used;
+    g->error.limit = (int64_t)limit;
+    g->error.requested = (int64_t)requested;
+    snprintf(g->error.text, sizeof g->error.text, "%s: %llu used of %llu, %llu more requested; %s", resource, (unsigned long long)used,
+             (unsigned long long)limit, (unsigned long long)requested, remedy);
+}
+
+void hbg__graph_fail_memory(struct hbg_graph *g, const char *what)
+{
+    hbg__graph_fail(g, HBG_E_NO_MEMORY, -1, what, "no memory for %s after %u tasks", what, g->task_count);
+}
+
+bool hbg__graph_reserve(struct hbg_graph *g, void **items, uint32_t *capacity, uint32_t count, size_t item_bytes)
+{
+    if (HBG_LIKELY(count <= *capacity)) return true;
+    uint64_t wanted = *capacity ? (uint64_t)*capacity * 2 : 16;
+    while (wanted < count) wanted *= 2;
+    void *moved = wanted > UINT32_MAX ? NULL : hbg__realloc(g->memory, *items, *capacity * item_bytes, wanted * item_bytes, 16);
+    if (!moved) { hbg__graph_fail_memory(g, "build tables"); return false; }
+    *items = moved;
+    *capacity = (uint32_t)wanted;
+    return true;
+}
+
+/* ---- storages ------------------------------------------------------------------------------------------------- */
+
+struct hbg__storage *hbg__storage_add(struct hbg_graph *g)
+{
+    uint64_t count = (uint64_t)g->storage_count + 1;
+    if (!hbg__arena_fit(&g->storage_arena, 0, count * sizeof(struct hbg__storage))) { hbg__graph_fail_memory(g, "storages"); return NULL; }
+    g->storages = (struct hbg__storage *)(void *)g->storage_arena.origin;
+    struct hbg__storage *s = &g->storages[g->storage_count];
+    memset(s, 0, sizeof *s);
+    s->home = g->storage_count++;
+    s->group = UINT32_MAX;
+    return s;
+}
+
+/* One storage a boundary position, so that positions and indices agree; scalars have an unused one. Several arguments of one
+   group have the first of them as home. */
+bool hbg__storage_boundary(struct hbg_graph *g)
+{
+    const struct hbg__boundary *b = &g->input->boundary;
+    for (uint32_t i = 0; i < b->arg_count; i++) {
+        const struct hbg__boundary_arg *a = &b->arg[i];
+        struct hbg__storage *s = hbg__storage_add(g);
+        if (!s) return false;
+        s->base = HBG__BASE_BOUNDARY + i;
+        s->group = a->group;
+        if (a->group == UINT32_MAX) continue;
+        s->displacement = a->displacement;
+        s->size_bytes = b->group[a->group].size_bytes;
+        for (uint32_t j = 0; j < i; j++) {
+            if (b->arg[j].group != a->group) continue;
+            s->home = j;
+            g->storages[j].flags |= HBG__STORAGE_SHARED;
+            break;
+        }
+        s->whole_layout = hbg__layout_of_region(g, &a->arg.u.region);
+        if (s->home == i && b->group[a->group].buffer) {
+            uint64_t *index = hbg__map_u64_add(&g->buffer_map, b->group[a->group].buffer_handle, NULL);
+            if (!index) { hbg__graph_fail_memory(g, "storages"); return false; }
+            *index = i;
+        }
+        if (!s->whole_layout && g->failed) return false;
+    }
+    return true;
+}
+
+/* A device buffer that the build names itself: a base table entry of its own, and the recording holds it. If the boundary
+   passes the same buffer, they share the history. */
+static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int argument)
+{
+    struct hbg__recording *r = g->recording;
+    const struct hbg__buffer_ops *ops = &g->input->buffers;
+    uint64_t size_bytes = 0;
+    bool foreign = false;
+    struct hbg_buffer *buffer = ops->find(ops->user, handle, &size_bytes, &foreign);
+    if (!buffer) {
+        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d names a device buffer that %s", argument,
+                        foreign ? "belongs to another device" : "has been destroyed");
+        return NULL;
+    }
+    if (!hbg__graph_reserve(g, (void **)&r->buffers, &r->buffer_capacity, r->buffer_count + 1, sizeof *r->buffers)) return NULL;
+    uint64_t *index = hbg__map_u64_add(&g->buffer_map, handle | (uint64_t)1 << 32, NULL);
+    struct hbg__storage *s = index ? hbg__storage_add(g) : NULL;
+    if (!s) { hbg__graph_fail_memory(g, "storages"); return NULL; }
+    *index = hbg__storage_index(g, s);
+    ops->hold(ops->user, buffer);
+    r->buffers[r->buffer_count] = buffer;
+    s->base = HBG__BASE_BOUNDARY + r->boundary_count + r->buffer_count++;
+    s->size_bytes = size_bytes;
+    const uint64_t *boundary = hbg__map_u64_find(&g->buffer_map, handle);
+    if (boundary) s->home = (uint32_t)*boundary;
+    return s;
+}
+
+static struct hbg__storage *storage_of_buffer(struct hbg_graph *g, uint32_t handle, int argument)
+{
+    const uint64_t *index = hbg__map_u64_find(&g->buffer_map, handle | (uint64_t)1 << 32);
+    return index ? &g->storages[*index] : add_buffer(g, handle, argument);
+}
+
+struct hbg__storage *hbg__storage_of(struct hbg_graph *g, const struct hbg_region *region, int argument)
+{
+    uint32_t index = region->storage - g->storage_base;
+    if (region->flags & HBG_REGION_BAD) {
+        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d is a bad view: an index, slice, shape or boundary position was out of range", argument);
+        return NULL;
+    }
+    if (region->flags & HBG_REGION_HOST) {
+        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d is host memory: it must come in through the boundary", argument);
+        return NULL;
+    }
+    if (region->flags & HBG_REGION_BUFFER) return storage_of_buffer(g, region->storage, argument);
+    if (index >= g->storage_count) {
+        hbg__graph_fail(g, HBG_E_SCOPE, argument, "", "argument %d is a region of another build", argument);
+        return NULL;
+    }
+    if (g->storages[index].flags & HBG__STORAGE_FREED) {
+        hbg__graph_fail(g, HBG_E_SCOPE, argument, "", "argument %d is an intermediate whose scope has ended", argument);
+        return NULL;
+    }
+    return &g->storages[index];
+}
