@@ -150,7 +150,7 @@ enum hbg_status hbg_device_open(const char *spec, const struct hbg_device_option
 {
     struct hbg_device_options given = { .size = sizeof given };
     struct hbg__option_set set;
-    struct hbg_device *made;
+    struct hbg_device *made = NULL;
     if (options && !hbg__abi_fits(options->size, sizeof *options)) return HBG_E_ABI;
     if (options) given = *options;
     hbg__error_clear(given.error);

@@ -93,20 +93,12 @@ static enum hbg_status copy_options(struct hbg_program *program, const struct hb
     return status ? status : copy_kernels(program, options);
 }
 
-void hbg__kept_release(struct hbg_device *device, struct hbg__kept *kept)
-{
-    struct hbg__buffer_ops buffers = hbg__device_buffer_ops(device);
-    if (!device->closed) device->ops->zone_close(device->platform, &kept->device_zone);
-    hbg__recording_release(&kept->recording, &device->memory, &buffers);
-    kept->ready = false;
-    kept->device_image = 0;
-}
-
-/* Nobody uses it; the device lock is not held. */
+/* Nobody uses it and its device memory is gone; the device lock is not held. */
 static void free_program(struct hbg_program *program)
 {
     struct hbg__memory *memory = &program->device->memory;
-    for (int i = 0; i < HBG__KEPT_MAX; i++) hbg__kept_release(program->device, &program->kept[i]);
+    struct hbg__buffer_ops buffers = hbg__device_buffer_ops(program->device);
+    for (int i = 0; i < HBG__KEPT_MAX; i++) hbg__recording_release(&program->kept[i].recording, memory, &buffers);
     for (uint32_t i = 0; program->kernels && program->signatures && i < program->kernel_count; i++) {
         free_text(memory, program->kernels[i].name);
         free_text(memory, program->kernels[i].signature);

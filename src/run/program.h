@@ -9,6 +9,7 @@
  *   kept[i].users               prepare, finish             K1/K2 below
  *   kept[i].recording, device_* whoever holds users at BUILDING, alone; constant while it is ready
  *   references, list            create, prepare, finish     device lock
+ *   task_ns                     finish                      relaxed: a hint for the choice of mode
  */
 #ifndef HBG_RUN_PROGRAM_H
 #define HBG_RUN_PROGRAM_H
@@ -26,7 +27,6 @@ struct hbg__kept {
     bool ready;
     _Atomic uint32_t users;             /* K1 release on leaving, K2 acquire on taking over: the last reader is done with it */
     uint64_t last_use;
-    _Atomic uint64_t task_ns;           /* mean of the last run, for the choice of mode; relaxed: a hint */
 };
 
 struct hbg_program {
@@ -44,6 +44,8 @@ struct hbg_program {
     uint64_t limit_tasks;
     uint64_t kernel_table;              /* on the device */
 
+    _Atomic uint64_t task_ns;           /* mean time of a task in the last run; 0: none */
+
     pthread_mutex_t lock;
     struct hbg__kept kept[HBG__KEPT_MAX];
     uint64_t turn;
@@ -58,8 +60,10 @@ void hbg__program_unlock_drop(struct hbg_program *program);
 /* The device closes: kernel table and device images go. device->lock is held. */
 void hbg__program_forget_memory(struct hbg_program *program);
 
-/* Free what a kept recording has, host side and device side. */
-void hbg__kept_release(struct hbg_device *device, struct hbg__kept *kept);
+static inline uint64_t hbg__program_task_ns(struct hbg_program *program)
+{
+    return atomic_load_explicit(&program->task_ns, memory_order_relaxed);       /* relaxed: a hint */
+}
 
 /* A name for messages: kernels of a program by number, "noop" for what has none. */
 const char *hbg__program_kernel_name(const struct hbg_program *program, uint32_t kernel);

@@ -101,14 +101,14 @@ static void remember_task_time(struct hbg__run *run, const struct hbg__launch_re
     uint64_t tasks = run->kept->recording.head->task_count;
     if (launch->status || tasks == 0) return;
     uint64_t mean = between(launch->started_ns, launch->ended_ns) * run->device->properties.workers / tasks;
-    atomic_store_explicit(&run->kept->task_ns, mean, memory_order_relaxed);    /* relaxed: a hint */
+    atomic_store_explicit(&run->program->task_ns, mean, memory_order_relaxed);    /* relaxed: a hint */
 }
 
 enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phase, struct hbg_result *result)
 {
     struct hbg_device *device = run->device;
     struct hbg__launch_result launch;
-    struct hbg_error *error = result ? &result->error : NULL;
+    struct hbg_error *error = result ? &result->error : run->error;
     enum hbg_status status;
     hbg__count(&device->counters.runs, 1);
     if (phase != HBG__RUN_LAUNCHED) {
@@ -121,6 +121,6 @@ enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phas
     status = copied && !launch.status ? copied : explain(run, &launch, error);
     remember_task_time(run, &launch);
     if (result) fill_result(run, &launch, result);
-    if (status && status != HBG_E_CANCELLED && result) hbg__log_write(&device->log, HBG_LOG_ERROR, "hbg: %s", result->error.text);
+    if (status && status != HBG_E_CANCELLED) hbg__log_write(&device->log, HBG_LOG_ERROR, "hbg: %s", error ? error->text : hbg_status_text(status));
     return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.c - the phases of a run. Which slot, who waits for one, and the word that guards every handle: see handle.h and run.h.
  *
- * A device lock is taken twice in a run, to lease the slot and to free it; what happens between belongs to whoever moved the
- * slot's word into the phase.
+ * The device lock is taken to lease the slot, to begin finishing and to free it; what happens between belongs to whoever moved
+ * the slot's word into the phase.
  */
 #include "run/run.h"
 
@@ -99,7 +99,7 @@ static enum hbg_status find_or_wait(struct hbg_program *program, const struct hb
 static enum hbg_status lease(struct hbg_program *program, const struct hbg_run_options *options, struct hbg__run **leased)
 {
     struct hbg_device *device = program->device;
-    struct hbg__run *run;
+    struct hbg__run *run = NULL;
     pthread_mutex_lock(&device->lock);
     enum hbg_status status = find_or_wait(program, options, &run);
     if (!status && !run->streams.made) {
@@ -156,7 +156,7 @@ static enum hbg_status check_options(const struct hbg_run_options *given, struct
 enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list list, const struct hbg_run_options *given, struct hbg_run *handle)
 {
     struct hbg_run_options options;
-    struct hbg__run *run;
+    struct hbg__run *run = NULL;
     enum hbg_status status = check_options(given, &options);
     if (HBG_UNLIKELY(status)) return status;
     if (!program || !handle) return hbg__error_set(options.error, HBG_E_NULL, program ? "run" : "program", "hbg_run_prepare got no %s", program ? "place for the run" : "program");
@@ -206,7 +206,7 @@ static bool has_ended(struct hbg__run *run)
 
 enum hbg_status hbg_run_image(struct hbg_run handle, const void **image, size_t *size_bytes)
 {
-    struct hbg__run *run;
+    struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
     if (!image || !size_bytes) return HBG_E_NULL;
     enum hbg_status status = resolve(handle, "hbg_run_image", &run, &phase);
@@ -220,7 +220,7 @@ enum hbg_status hbg_run_image(struct hbg_run handle, const void **image, size_t 
 
 enum hbg_status hbg_run_launch(struct hbg_run handle)
 {
-    struct hbg__run *run;
+    struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
     enum hbg_status status = resolve(handle, "hbg_run_launch", &run, &phase);
     if (HBG_UNLIKELY(status)) return status;
@@ -242,7 +242,7 @@ static void cancel_late(struct hbg__run *run)
 
 enum hbg_status hbg_run_poll(struct hbg_run handle, enum hbg_run_state *state)
 {
-    struct hbg__run *run;
+    struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
     if (!state) return HBG_E_NULL;
     enum hbg_status status = resolve(handle, "hbg_run_poll", &run, &phase);
@@ -290,7 +290,7 @@ static bool wait_for_end(struct hbg__run *run, uint64_t timeout_ns)
 
 enum hbg_status hbg_run_wait(struct hbg_run handle, uint64_t timeout_ns)
 {
-    struct hbg__run *run;
+    struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
     enum hbg_status status = resolve(handle, "hbg_run_wait", &run, &phase);
     if (HBG_UNLIKELY(status)) return status;
@@ -301,7 +301,7 @@ enum hbg_status hbg_run_wait(struct hbg_run handle, uint64_t timeout_ns)
 
 enum hbg_status hbg_run_cancel(struct hbg_run handle)
 {
-    struct hbg__run *run;
+    struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
     enum hbg_status status = resolve(handle, "hbg_run_cancel", &run, &phase);
     if (status) return status;
@@ -329,17 +329,20 @@ void hbg__run_wait_for_buffer(struct hbg_device *device, const struct hbg_buffer
 
 /* ---- finish ---- */
 
-/* The phase becomes FINISHING, and is this call's alone. */
+/* The phase becomes FINISHING, and is this call's alone. The lock keeps it from changing under hbg__run_uses(). */
 static enum hbg_status begin_finish(struct hbg__run *run, struct hbg_run handle, enum hbg__run_phase phase)
 {
     if (phase == HBG__RUN_LAUNCHED && !has_ended(run)) return HBG_E_ORDER;
     if (phase != HBG__RUN_LAUNCHED && phase != HBG__RUN_DROPPED && phase != HBG__RUN_UNLAUNCHED) return HBG_E_ORDER;
-    return hbg__run_entry_move(run->entry, handle.generation, phase, HBG__RUN_FINISHING) ? HBG_OK : HBG_E_STALE;
+    pthread_mutex_lock(&run->device->lock);
+    bool moved = hbg__run_entry_move(run->entry, handle.generation, phase, HBG__RUN_FINISHING);
+    pthread_mutex_unlock(&run->device->lock);
+    return moved ? HBG_OK : HBG_E_STALE;
 }
 
 enum hbg_status hbg_run_finish(struct hbg_run handle, struct hbg_result *result)
 {
-    struct hbg__run *run;
+    struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
     if (result && !hbg__abi_fits(result->size, sizeof *result)) return HBG_E_ABI;
     enum hbg_status status = resolve(handle, "hbg_run_finish", &run, &phase);
@@ -358,7 +361,10 @@ enum hbg_status hbg_run_sync(struct hbg_program *program, struct hbg_arg_list li
     struct hbg_run run;
     struct hbg_run_options options = { .size = sizeof options };
     if (result && !hbg__abi_fits(result->size, sizeof *result)) return HBG_E_ABI;
-    if (result) options.error = &result->error;
+    if (result) {
+        *result = (struct hbg_result){ .size = result->size, .error.size = result->error.size };
+        options.error = &result->error;
+    }
     enum hbg_status status = hbg_run_prepare(program, list, &options, &run);
     if (HBG_UNLIKELY(status)) return status;
     if (HBG_LIKELY(!hbg_run_launch(run))) (void)!hbg_run_wait(run, HBG_FOREVER);

@@ -100,7 +100,7 @@ static bool view_of(const struct hbg__boundary_arg *bound, struct hbg__view *vie
 
 static bool is_staged(const struct hbg__run *run, const struct hbg__boundary_arg *bound)
 {
-    return bound->group != UINT32_MAX && !run->group[bound->group].buffer;
+    return !run->device->properties.unified && bound->group != UINT32_MAX && !run->group[bound->group].buffer;
 }
 
 static enum hbg_status copy_arguments(struct hbg__run *run, struct hbg_error *error)
@@ -127,7 +127,6 @@ enum hbg_status hbg__run_copy_back(struct hbg__run *run, struct hbg_error *error
 {
     struct hbg_device *device = run->device;
     struct hbg__view view;
-    if (device->properties.unified) return HBG_OK;
     for (uint32_t i = 0; i < run->arg_count; i++) {
         const struct hbg__boundary_arg *bound = &run->arg[i];
         if (!is_staged(run, bound) || !hbg__arg_is_written(&bound->arg) || !view_of(bound, &view)) continue;
@@ -207,7 +206,7 @@ static void fill_bases(const struct hbg__run *run, uint64_t *base)
 /* One worker runs ids in order where the image permits; the scheduler's rule decides otherwise. */
 static uint32_t choose_mode(const struct hbg__run *run)
 {
-    return (uint32_t)hbg__mode_choose(run->kept->recording.head, run->device->properties.workers, run->kept->task_ns);
+    return (uint32_t)hbg__mode_choose(run->kept->recording.head, run->device->properties.workers, hbg__program_task_ns(run->program));
 }
 
 static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *error)

@@ -52,7 +52,7 @@ static enum hbg_status read_spec(struct hbg__option_set *set, struct cpu_spec *s
 enum hbg_status hbg__cpu_open(struct hbg__option_set *set, const struct hbg__platform_context *context, bool no_kernels,
                               struct hbg_platform **platform)
 {
-    struct cpu_spec spec;
+    struct cpu_spec spec = { .discrete = false };
     enum hbg_status status = read_spec(set, &spec, context->error);
     if (status) return status;
     struct hbg_platform *made = HBG__NEW(context->memory, struct hbg_platform);
