@@ -189,12 +189,14 @@ bool hbg__cli_output_close(struct cli_output *output)
 {
     FILE *stream = output->stream;
     bool bad = ferror(stream) != 0;
+    int why = bad && errno ? errno : EIO;
 
-    errno = 0;
-    if ((stream == stdout ? fflush(stream) : fclose(stream)) != 0)
+    if ((stream == stdout ? fflush(stream) : fclose(stream)) != 0 && !bad) {
         bad = true;
+        why = errno;
+    }
     output->stream = NULL;
     if (bad)
-        hbg__cli_error(output->command, "`%s` was not written whole: %s", output->path, strerror(errno ? errno : EIO));
+        hbg__cli_error(output->command, "`%s` was not written whole: %s", output->path, strerror(why));
     return !bad;
 }

@@ -50,7 +50,7 @@ static void print_machine(const struct host_info *info)
 }
 
 /* opens and closes the device, so that what it finds here (workers, reservation) is seen */
-static bool print_device(const char *spec)
+static int print_device(const char *spec)
 {
     struct device_log log = { false };
     struct hbg_error error = HBG_OPTIONS(error);
@@ -66,12 +66,12 @@ static bool print_device(const char *spec)
     status = hbg_device_open(spec, &options, &device);
     if (status != HBG_OK) {
         hbg__cli_error("info", "%s: %s: %s", spec, hbg_status_name(status), error.text[0] ? error.text : hbg_status_text(status));
-        return false;
+        return status == HBG_E_OPTION ? CLI_MISUSED : CLI_FAILED;
     }
     status = hbg_device_close(device);
     if (status != HBG_OK)
         hbg__cli_error("info", "%s: %s: %s", spec, hbg_status_name(status), hbg_status_text(status));
-    return status == HBG_OK;
+    return status == HBG_OK ? CLI_OK : CLI_FAILED;
 }
 
 int hbg__cmd_info(int argc, char **argv)
@@ -98,5 +98,5 @@ int hbg__cmd_info(int argc, char **argv)
     hbg__host_info_get(&info);
     hbg__table_line("hbg", "%s", hbg_version());
     print_machine(&info);
-    return print_device(device) ? CLI_OK : CLI_FAILED;
+    return print_device(device);
 }

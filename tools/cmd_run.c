@@ -127,10 +127,6 @@ static bool run_workload(struct hbg_setup *s, const struct run_request *request,
 static bool open_outputs(const struct typed *typed, struct outputs *o)
 {
     memset(o, 0, sizeof *o);
-    if (typed->json && typed->out && strcmp(typed->json, typed->out) == 0) {
-        hbg__cli_error("run", "--json and --out name the same file");
-        return false;
-    }
     if (typed->json && !(o->has_json = hbg__cli_output_open(&o->json, "run", typed->json)))
         return false;
     if (typed->out && !(o->has_out = hbg__cli_output_open(&o->out, "run", typed->out))) {
@@ -162,6 +158,20 @@ static bool print_outputs(struct outputs *o, const struct hbg_setup *s, const st
     return good;
 }
 
+/* what the workload cannot do, told before anything is computed */
+static bool request_fits(const struct hbg_workload *workload, const struct typed *typed)
+{
+    if (typed->verify && !workload->golden)
+        hbg__cli_error("run", "workload %s has no reference: --verify cannot be done", workload->name);
+    else if (typed->out && !workload->report)
+        hbg__cli_error("run", "workload %s reports no table: --out has nothing to write", workload->name);
+    else if (typed->out && typed->json && strcmp(typed->json, typed->out) == 0)
+        hbg__cli_error("run", "--json and --out name the same file");
+    else
+        return true;
+    return false;
+}
+
 static int run(const struct hbg_workload *workload, const struct typed *typed, const char *const *assignment, size_t count)
 {
     struct run_request request = { .rounds = 10, .warmup = 2 };
@@ -173,16 +183,8 @@ static int run(const struct hbg_workload *workload, const struct typed *typed, c
     int status;
     bool good;
 
-    if (!take_request(typed, &request, &seed))
+    if (!take_request(typed, &request, &seed) || !request_fits(workload, typed))
         return CLI_MISUSED;
-    if (request.verify && !workload->golden) {
-        hbg__cli_error("run", "workload %s has no reference: --verify cannot be done", workload->name);
-        return CLI_MISUSED;
-    }
-    if (typed->out && !workload->report) {
-        hbg__cli_error("run", "workload %s reports no table: --out has nothing to write", workload->name);
-        return CLI_MISUSED;
-    }
     s = hbg__setup_create(workload, seed, text, sizeof text);
     if (!s) {
         hbg__cli_error("run", "%s: %s", workload->name ? workload->name : "workload", text);

@@ -204,6 +204,21 @@ static void json_request(struct hbg__json *j, const struct hbg_setup *s, const s
     hbg__json_key_string(j, "version", hbg_version());
 }
 
+static void json_verdict(struct hbg__json *j, const struct verdict *v)
+{
+    char digest[24];
+
+    if (!v->runs) {
+        json_null(j, "max_abs_error");
+        return;
+    }
+    snprintf(digest, sizeof digest, "%016llx", (unsigned long long)v->digest);
+    hbg__json_key_f64(j, "max_abs_error", v->max_abs_error);
+    if (v->has_residual)
+        hbg__json_key_f64(j, "residual", v->residual);
+    hbg__json_key_string(j, "digest", digest);
+}
+
 bool hbg__run_print_json(FILE *file, const struct hbg_setup *s, const struct run_request *request, const struct run_outcome *outcome)
 {
     const struct verdict *v = &outcome->verdict;
@@ -220,12 +235,7 @@ bool hbg__run_print_json(FILE *file, const struct hbg_setup *s, const struct run
     hbg__json_key_u64(j, "rounds", outcome->rounds_done);
     hbg__json_key_u64(j, "warmup", request->warmup);
     hbg__json_key_bool(j, "verified", request->verify && outcome->status == HBG_OK && v->runs && v->verified);
-    if (v->runs)
-        hbg__json_key_f64(j, "max_abs_error", v->max_abs_error);
-    else
-        json_null(j, "max_abs_error");
-    if (v->has_residual)
-        hbg__json_key_f64(j, "residual", v->residual);
+    json_verdict(j, v);
     for (int i = 0; i < TIME_COUNT; i++)
         json_time(j, time_name[i], &outcome->time[i]);
     hbg__json_key_u64(j, "upload_bytes", outcome->upload_bytes);

@@ -16,6 +16,7 @@ struct verdict {
     double max_abs_error;               /* of all results; infinite where one is no number */
     bool has_residual;
     double residual;
+    uint64_t digest;                    /* of the bits of all results: the same for the same results anywhere */
     char text[256];                     /* the first thing that is wrong */
 };
 

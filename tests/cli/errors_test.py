@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Bad command lines and bad tables: the exit status, one sentence on standard error, nothing on standard output."""
+import os
+import subprocess
+import tempfile
+
+HBG = os.environ["HBG"]
+
+MISUSES = [
+    (["frob"], "hbg: there is no command `frob`; known are list, run,"),
+    (["rnu", "gp"], "hbg: there is no command `rnu`; did you mean `run`?"),
+    (["list", "all"], "hbg list: `all` is one argument too many"),
+    (["list", "--long"], "hbg list: there is no option `--long`; there are none"),
+    (["version", "1"], "hbg version: `1` is one argument too many"),
+    (["info", "1"], "hbg info: `1` is one argument too many"),
+    (["run"], "hbg run: a workload is needed; `hbg list` shows them"),
+    (["run", "choleski"], "hbg run: there is no workload `choleski`; did you mean `cholesky`?"),
+    (["run", "stencil"], "hbg run: there is no workload `stencil`; known are vector, bgemm, cholesky, gp"),
+    (["run", "vector", "--round", "3"], "hbg run: there is no option `--round`; did you mean `--rounds`?"),
+    (["run", "vector", "--rounds"], "hbg run: option --rounds needs a value"),
+    (["run", "vector", "--rounds", "0"], "hbg run: --rounds: `0` is not between 1 and 1000000000"),
+    (["run", "vector", "--rounds", "-1"], "hbg run: --rounds: `-1` is not a whole number of 0 or more"),
+    (["run", "vector", "--warmup", "x"], "hbg run: --warmup: `x` is not a whole number of 0 or more"),
+    (["run", "vector", "--seed", "1.5"], "hbg run: --seed: `1.5` is not a whole number of 0 or more"),
+    (["run", "vector", "--replay", "maybe"], "hbg run: --replay: `maybe` is neither on nor off"),
+    (["run", "vector", "--verify=1"], "hbg run: option --verify takes no value"),
+    (["run", "vector", "--out", "-"], "hbg run: workload vector reports no table: --out has nothing to write"),
+    (["run", "gp", "--json", "-", "--out", "-"], "hbg run: --json and --out name the same file"),
+    (["run", "vector", "m=1"], "hbg run: workload vector has no parameter `m`; "),
+    (["run", "vector", "blok=1"], "hbg run: workload vector has no parameter `blok`; did you mean `block`?"),
+    (["run", "vector", "n"], "hbg run: `n` is no parameter: name=value is needed"),
+    (["run", "vector", "=1"], "hbg run: `=1` is no parameter: name=value is needed"),
+    (["run", "vector", "n=many"], "hbg run: vector: parameter n: `many` is not a whole number"),
+    (["run", "vector", "n=-1"], "hbg run: vector: n must be at least 0"),
+    (["run", "vector", "n=9223372036854775807"], "hbg run: vector: tensor x is larger than the address space"),
+    (["run", "vector", "n=9223372036854775808"], "hbg run: vector: parameter n: `9223372036854775808` is out of range"),
+    (["run", "vector", "block=0"], "hbg run: vector: block must be at least 1"),
+    (["run", "vector", "scale=nan"], "hbg run: vector: parameter scale: `nan` is not a number"),
+    (["run", "bgemm", "task_num=5"], "hbg run: bgemm: task_num must be a multiple of grid_k"),
+    (["run", "bgemm", "tile=0"], "hbg run: bgemm: tile must be between 1 and 32768"),
+    (["run", "cholesky", "tile=-4"], "hbg run: cholesky: tile must be between 1 and 32768"),
+    (["run", "cholesky", "n=2147483648"], "hbg run: cholesky: n must be between 0 and 2147483647"),
+    (["run", "gp", "noise=-1"], "hbg run: gp: noise must not be negative"),
+    (["run", "gp", "trend_length=0"], "hbg run: gp: trend_length must be above zero"),
+    (["run", "gp", "predict="], "hbg run: gp: predict: entry 1, ``, is empty where a number is needed"),
+    (["run", "gp", "predict=1998,,1999"], "hbg run: gp: predict: entry 2, ``, is empty where a number is needed"),
+    (["run", "gp", "predict=1998,soon"], "hbg run: gp: predict: entry 2, `soon`, is not a number"),
+    (["run", "gp", "predict=inf"], "hbg run: gp: predict: entry 1, `inf`, is not a finite number"),
+    (["run", "gp", "data=nowhere.csv"], "hbg run: gp: the table `nowhere.csv` cannot be opened: No such file"),
+    (["run", "gp", "data=/"], "hbg run: gp: the table `/` cannot be opened: Is a directory"),
+    (["run", "gp", "data="], "hbg run: gp: the table `` cannot be opened: "),
+    (["run", "gp", "x=year"], "hbg run: gp: mauna_loa_co2.csv: line 1: there is no column `year`; "),
+    (["run", "vector", "n=10", "--device", "cpv"], "hbg run: vector: device: HBG_E_OPTION: "),
+    (["run", "vector", "n=10", "--device", "cpu:worker=2"], "hbg run: vector: device: HBG_E_OPTION: "),
+    (["run", "vector", "n=10", "--device", "cpu:workers=0"], "hbg run: vector: device: HBG_E_OPTION: "),
+    (["info", "--device", "cpu:pin=7"], "hbg info: cpu:pin=7: HBG_E_OPTION: "),
+]
+TABLES = [
+    (b"", "line 1: the file is empty"),
+    (b"t,v\n", "line 1: no row follows the header"),
+    (b"t,v\n1,2\n", "line 2: this is the only row"),
+    (b"t,v\n1,2\n2,text\n", "line 3: column `v`: `text` is not a number"),
+    (b"t,v\n1,2\n2,NaN\n", "line 3: column `v`: `NaN` is not a finite number"),
+    (b"t,v\n1,2\n2\n", "line 3: it has 1 field where the header has 2"),
+    (b"t\n1\n2\n", "line 1: the header names one column"),
+    (b"t,v\n1,2\n2,\x003\n", "line 3: it holds a zero byte"),
+]
+
+
+def run(arguments):
+    return subprocess.run([HBG, *arguments], capture_output=True, text=True, timeout=60)
+
+
+def expect(arguments, status, sentence, stdout_empty=True):
+    done = run(arguments)
+    what = f"hbg {' '.join(arguments)}: status {done.returncode}, standard error:\n{done.stderr}"
+    assert done.returncode == status, f"status {status} is expected: {what}"
+    assert done.stderr.startswith(sentence), f"{sentence!r} is expected: {what}"
+    assert done.stderr.count("\n") == 1, f"one line is expected: {what}"
+    assert not stdout_empty or done.stdout == "", f"standard output holds: {done.stdout!r}"
+
+
+def misuses():
+    for arguments, sentence in MISUSES:
+        expect(arguments, 2, sentence, stdout_empty=arguments[0] != "info" or len(arguments) == 2)
+
+
+def bad_tables():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "t.csv")
+        for content, sentence in TABLES:
+            with open(path, "wb") as file:
+                file.write(content)
+            expect(["run", "gp", f"data={path}"], 2, f"hbg run: gp: {path}: {sentence}")
+
+
+def outputs_that_cannot_be_written():
+    expect(["run", "vector", "n=10", "--json", "/nowhere/o.json"], 1, "hbg run: `/nowhere/o.json` cannot be written: No such file")
+    expect(["run", "gp", "--out", "/"], 1, "hbg run: `/` cannot be written: Is a directory")
+    expect(["run", "vector", "n=10", "--json", "/dev/full"], 1, "hbg run: `/dev/full` was not written whole: No space left",
+           stdout_empty=False)
+    expect(["run", "gp", "--out", "/dev/full"], 1, "hbg run: `/dev/full` was not written whole: No space left", stdout_empty=False)
+    with open("/dev/full", "w") as full:
+        for arguments in (["list"], ["version"], ["info"], ["run", "vector", "n=10"], ["run", "vector", "n=10", "--json", "-"]):
+            done = subprocess.run([HBG, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+            assert done.returncode == 1 and "not written whole" in done.stderr, (arguments, done.returncode, done.stderr)
+
+
+def help_is_no_error():
+    for arguments in (["--help"], ["help"], ["-h"], ["run", "--help"], ["list", "-h"], ["info", "--help"], ["version", "--help"]):
+        done = run(arguments)
+        assert done.returncode == 0 and "usage" in done.stdout and done.stderr == "", arguments
+    done = run([])
+    assert done.returncode == 2 and "usage" in done.stderr and done.stdout == ""
+    assert run(["--version"]).stdout == run(["version"]).stdout != ""
+
+
+if __name__ == "__main__":
+    for test in (misuses, bad_tables, outputs_that_cannot_be_written, help_is_no_error):
+        test()
+        print("ok", test.__name__)

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`hbg run`: every workload verifies on every cpu device with the same bits, and the JSON says what it must."""
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HBG = os.environ["HBG"]
+DEVICES = [f"cpu:workers={workers},memory={memory}" for workers in (1, 2, 8) for memory in ("unified", "discrete")]
+WORKLOADS = [
+    ["vector", "n=100003", "block=4096"],
+    ["vector", "n=0"],
+    ["bgemm", "task_num=24", "tile=20", "loop=3", "grid_k=4"],
+    ["bgemm", "task_num=24", "tile=20", "loop=3", "grid_k=4", "scope=0"],
+    ["cholesky", "n=150", "tile=32"],
+    ["cholesky", "n=64", "tile=128"],
+    ["gp", "tile=100"],
+]
+TIMES = ("build_ns", "upload_ns", "bind_ns", "launch_to_done_ns", "run_ns")
+
+# of the bundled table with the default parameters, computed with 36 decimal digits
+LIKELIHOOD = -87.033695998697694
+PREDICTIONS = {
+    1998.0: (365.189559314369825, 0.207170619065155),
+    1998.5: (366.645902590072890, 0.438507117607510),
+    2000.0: (368.493319055816733, 0.811947362895325),
+    2002.5: (372.974235913942727, 1.121841809751480),
+}
+
+
+def run(*arguments):
+    return subprocess.run([HBG, "run", *arguments], capture_output=True, text=True, timeout=300)
+
+
+def run_json(*arguments):
+    done = run(*arguments, "--json", "-")
+    assert done.returncode == 0, (arguments, done.returncode, done.stderr)
+    assert done.stderr == "", (arguments, done.stderr)
+    return json.loads(done.stdout, parse_constant=lambda word: sys.exit(f"{word} is no JSON"))
+
+
+def check_outcome(outcome, workload, device, rounds):
+    assert outcome["workload"] == workload[0] and outcome["device"] == device
+    for assignment in workload[1:]:
+        name, value = assignment.split("=")
+        assert str(outcome["parameters"][name]) == value
+    assert outcome["verified"] is True and outcome["rounds"] == rounds
+    assert outcome["max_abs_error"] >= 0
+    for name in TIMES:
+        times = outcome[name]
+        assert times["min"] <= times["median"] <= times["p90"], (name, times)
+        assert times["first"] >= 0
+    assert isinstance(outcome["counters"], dict) and outcome["counters"]["runs"] == rounds + 2
+    assert outcome["replayed"] in (0, rounds)
+    if "memory=discrete" in device and outcome["tasks"]:
+        assert outcome["upload_copies"] >= 1 and outcome["upload_bytes"] > 0
+    if "memory=unified" in device:
+        assert outcome["upload_copies"] == 0, outcome["upload_copies"]
+
+
+def every_device_same_bits():
+    for workload in WORKLOADS:
+        seen = set()
+        for device in DEVICES:
+            for replay in ("on", "off"):
+                outcome = run_json(*workload, "--device", device, "--verify", "--rounds", "5", "--replay", replay)
+                check_outcome(outcome, workload, device, 5)
+                assert outcome["replayed"] == (5 if replay == "on" else 0)
+                seen.add((outcome["digest"], outcome["tasks"], outcome["edges"], outcome["max_abs_error"]))
+        assert len(seen) == 1, (workload, seen)
+
+
+def seeds():
+    one, again, two = (run_json("vector", "n=1000", "--verify", "--rounds", "1", "--seed", seed) for seed in ("7", "7", "8"))
+    assert one["digest"] == again["digest"] != two["digest"]
+    assert one["seed"] == 7
+    assert "seed                     7" in run("vector", "n=10", "--seed", "7").stdout
+
+
+def without_verify():
+    outcome = run_json("vector", "n=10", "--rounds", "1", "--warmup", "0")
+    assert outcome["verified"] is False and outcome["max_abs_error"] is None
+    assert outcome["run_ns"]["first"] > 0 and outcome["run_ns"]["median"] is None
+
+
+def gp_against_known_values():
+    with tempfile.TemporaryDirectory() as folder:
+        table = os.path.join(folder, "out.csv")
+        predict = "predict=" + ",".join(str(time) for time in PREDICTIONS)
+        outcome = run_json("gp", predict, "--out", table, "--verify")
+        assert outcome["results"]["n"] == 468
+        assert abs(outcome["results"]["log_marginal_likelihood"] - LIKELIHOOD) < 1e-7
+        with open(table, newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert [float(row["time"]) for row in rows] == list(PREDICTIONS)
+        for row, shown in zip(rows, outcome["results"]["table"]):
+            mean, deviation = PREDICTIONS[float(row["time"])]
+            assert abs(float(row["mean"]) - mean) < 1e-8 and abs(float(row["deviation"]) - deviation) < 1e-8
+            assert float(row["mean"]) == shown["mean"] and float(row["deviation"]) == shown["deviation"]
+    text = run("gp", predict).stdout
+    assert "log marginal likelihood  -87.033696\n" in text
+    assert "     1998.5000     366.64590    0.43850712\n" in text
+
+
+def gp_on_own_table():
+    with tempfile.TemporaryDirectory() as folder:
+        table = os.path.join(folder, "own.csv")
+        with open(table, "w") as file:
+            file.write("note,level,year\n" + "".join(f"n{i},{(i * 37) % 11},{2000 + i / 4}\n" for i in range(70)))
+        outcome = run_json("gp", f"data={table}", "x=year", "y=level", "tile=16", "predict=2001.1,2030", "season_amplitude=0", "--verify")
+        assert outcome["results"]["n"] == 70 and outcome["verified"] is True
+        assert len(outcome["results"]["table"]) == 2
+
+
+def json_file_and_text():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "o.json")
+        done = run("cholesky", "n=40", "tile=16", "--verify", "--json", path)
+        assert done.returncode == 0 and "verified                 yes" in done.stdout
+        with open(path) as file:
+            assert json.load(file)["residual"] < 1e-14
+
+
+def failing_kernel():
+    done = run("cholesky", "n=64", "tile=16", "dominance=0", "--json", "-")
+    assert done.returncode == 1
+    assert "cholesky: run: HBG_E_KERNEL: " in done.stderr and "potrf" in done.stderr and "code 2" in done.stderr, done.stderr
+    outcome = json.loads(done.stdout)
+    assert outcome["status"] == "HBG_E_KERNEL" and outcome["verified"] is False
+    assert outcome["error"]["name"] == "potrf" and outcome["error"]["code"] == 2 and outcome["error"]["step"] == "run"
+
+
+if __name__ == "__main__":
+    for test in (every_device_same_bits, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
+                 failing_kernel):
+        test()
+        print("ok", test.__name__)
