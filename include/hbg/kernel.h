@@ -68,6 +68,19 @@ HBG_API struct hbg_token hbg_view_token(const struct hbg_task_view *t);
 HBG_API enum hbg_status hbg_complete(struct hbg_token token, int code);
 
 enum hbg_core_kind { HBG_ANY, HBG_MATRIX, HBG_VECTOR };
+
+/* A signature says what a list of arguments must be, position by position; boundaries of programs have one of the same form.
+ *
+ *     signature = empty | argument { "," argument }         blanks around words mean nothing
+ *     argument  = mode element                              a region
+ *               | dtype | "any"                             a scalar, constant or bound
+ *               | "bytes" | "bytes[" N "]"                  hbg_bytes of any size, or of N = 1 .. 4096 bytes
+ *     mode      = "in" | "out" | "inout" | "accumulate" | "untracked"
+ *     element   = dtype | "any" | "record" | "record[" N "]"      HBG_RECORD of any size, or of N = 1 .. 4095 bytes
+ *     dtype     = "bool" | "i8" | "u8" | "i16" | "u16" | "i32" | "u32" | "i64" | "u64" | "f16" | "bf16" | "f32" | "f64"
+ *
+ * Mode and dtype must be equal, not convertible; shapes are not said. The empty signature takes no arguments; NULL takes any.
+ */
 struct hbg_kernel {
     int id;                     /* the number hbg_submit names; must equal the place in the table */
     const char *name;
