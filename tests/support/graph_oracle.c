@@ -335,7 +335,7 @@ void plan_execute(const struct plan *plan, uint8_t *const *memory)
 
 /* ---- edges ---- */
 
-uint64_t plan_missing(const struct plan *plan, const struct edges *edges, uint64_t *needed, uint64_t *extra)
+uint64_t plan_missing(const struct plan *plan, const struct edges *edges, bool loud, uint64_t *needed, uint64_t *extra)
 {
     struct closure must, is;
     uint64_t missing = 0;
@@ -350,7 +350,7 @@ uint64_t plan_missing(const struct plan *plan, const struct edges *edges, uint64
         for (int i = 0; i < step->need_count; i++) {
             closure_add(&must, (uint32_t)step->need[i], (uint32_t)s);
             if (closure_before(&is, plan->step[step->need[i]].task.id, step->task.id)) continue;
-            if (missing++ == 0) fprintf(stderr, "operation %d must come before %d (tasks %u, %u) and does not\n", plan->step[step->need[i]].label, step->label, plan->step[step->need[i]].task.id, step->task.id);
+            if (missing++ == 0 && loud) fprintf(stderr, "operation %d must come before %d (tasks %u, %u) and does not\n", plan->step[step->need[i]].label, step->label, plan->step[step->need[i]].task.id, step->task.id);
         }
     }
     *needed = closure_pairs(&must);

@@ -49,8 +49,8 @@ void plan_execute(const struct plan *plan, uint8_t *const *memory);
 struct mix_view { uint8_t *data; enum hbg_arg_kind mode; int rank; int64_t element; const int64_t *shape, *stride; };
 void mix(uint64_t salt, const struct mix_view *view, int count);
 
-/* Compare the edges of the image with what is needed. Prints the first missing order and returns how many are missing;
+/* Compare the edges of the image with what is needed. Returns how many orders are missing and prints the first when loud;
    *needed and *extra receive the ordered pairs of steps that must be, and that need not be. */
-uint64_t plan_missing(const struct plan *plan, const struct edges *edges, uint64_t *needed, uint64_t *extra);
+uint64_t plan_missing(const struct plan *plan, const struct edges *edges, bool loud, uint64_t *needed, uint64_t *extra);
 
 #endif /* HBG_TEST_GRAPH_ORACLE_H */

@@ -18,17 +18,17 @@ struct program_spec {
     bool pure;
     uint64_t limit_tasks;
 };
-#define KERNELS(table) (table), sizeof(table) / sizeof (table)[0]
+#define KERNEL_COUNT_OF(table) (sizeof(table) / sizeof (table)[0])
+#define KERNEL_TABLE(table) .kernels = (table), .kernel_count = KERNEL_COUNT_OF(table)      /* members of a program_spec */
+#define KERNELS(table) (table), KERNEL_COUNT_OF(table)                                      /* two arguments of a call */
 
 struct hbg_program *program_create(struct hbg_device *device, const struct program_spec *spec);
 
 /* The common case: a build function, a kernel table, and a struct of parameters. */
 #define PROGRAM(device, function, table)                                                                              \
-    program_create((device), &(struct program_spec){ .build = (function), .kernels = (table),                          \
-                                                     .kernel_count = sizeof(table) / sizeof (table)[0] })
+    program_create((device), &(struct program_spec){ .build = (function), KERNEL_TABLE(table) })
 #define PROGRAM_WITH(device, function, table, values)                                                                 \
-    program_create((device), &(struct program_spec){ .build = (function), .kernels = (table), .params = &(values),     \
-                                                     .kernel_count = sizeof(table) / sizeof (table)[0],                \
+    program_create((device), &(struct program_spec){ .build = (function), KERNEL_TABLE(table), .params = &(values),    \
                                                      .params_size = sizeof(values) })
 
 /* One run that works. `result` and `edges` may be NULL; the edges are read from the image between prepare and launch. */
