@@ -276,8 +276,8 @@ static void long_lines(void **state)
     assert_true(t.apart > PAIRS / 10 && t.sharing > PAIRS / 10);
 }
 
-/* A long line across a plane of lattice points: only one in thousands of its elements can meet the plane, and the search has
-   to pass over the others at once, for they are more than it may visit. */
+/* A long line across a plane of lattice points, the line with the longest stride: only one in thousands of its elements can
+   meet the plane, and the search has to pass over the others at once, for they are more than it may visit. */
 static void lines_across_a_lattice(void **state)
 {
     struct hbg__rng rng;
@@ -286,7 +286,7 @@ static void lines_across_a_lattice(void **state)
     hbg__rng_seed(&rng, 20);
     while (t.pairs < 200) {
         int64_t unit = hbg__rng_between(&rng, 20000, 60000);
-        int64_t stride = unit * 2 + hbg__rng_between(&rng, 1, 99);
+        int64_t stride = unit * 3 + hbg__rng_between(&rng, 1, 99);
         struct raw_view line = { .element = 1, .rank = 1, .shape = { 20000 }, .stride = { stride } };
         struct raw_view plane = { .element = 1, .rank = 2, .shape = { 6, 20000 }, .stride = { unit * 3, unit * 2 } };
         bool shared = false;
