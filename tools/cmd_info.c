@@ -13,18 +13,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The lines that a device logs while it opens and closes. */
-struct device_log {
-    bool any;
-};
-
+/* What a device logs while it opens and closes; an error comes back as a status as well. */
 static void print_log(void *user, enum hbg_log_level level, const char *text)
 {
-    struct device_log *log = user;
+    bool *follows = user;
 
-    (void)level;
-    hbg__table_line(log->any ? "" : "device says", "%s", text);
-    log->any = true;
+    if (level == HBG_LOG_ERROR)
+        return;
+    hbg__table_line(*follows ? "" : "device says", "%s", text);
+    *follows = true;
 }
 
 static void print_machine(const struct host_info *info)
@@ -52,14 +49,14 @@ static void print_machine(const struct host_info *info)
 /* opens and closes the device, so that what it finds here (workers, reservation) is seen */
 static int print_device(const char *spec)
 {
-    struct device_log log = { false };
+    bool follows = false;
     struct hbg_error error = HBG_OPTIONS(error);
     struct hbg_device_options options = HBG_OPTIONS(device_options);
     struct hbg_device *device;
     enum hbg_status status;
 
     options.log = print_log;
-    options.log_user = &log;
+    options.log_user = &follows;
     options.log_level = HBG_LOG_INFO;
     options.error = &error;
     hbg__table_line("device", "%s", spec);

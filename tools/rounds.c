@@ -21,10 +21,12 @@ struct series {
     uint64_t sample_count;
 };
 
-static void log_line(void *user, enum hbg_log_level level, const char *text)
+/* Warnings only: an error comes back as a status with its sentence, and is printed once. */
+static void log_warning(void *user, enum hbg_log_level level, const char *text)
 {
     (void)user;
-    hbg__cli_error("run", "%s: %s", level == HBG_LOG_ERROR ? "error" : "warning", text);
+    if (level == HBG_LOG_WARN)
+        hbg__cli_error("run", "warning: %s", text);
 }
 
 /* ---- statistics ---- */
@@ -172,7 +174,7 @@ static bool run_on_device(struct series *r)
     enum hbg_status status;
     bool good;
 
-    o.log = log_line;
+    o.log = log_warning;
     o.log_level = HBG_LOG_WARN;
     o.error = &error;
     status = hbg_device_open(r->request->device, &o, &r->device);
