@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* dag.h - random graphs for the scheduler, what must come of them, and kernels that check their own start.
+ *
+ * Each kernel looks at the plain (not atomic) mark that every producer left when it ended. So a task that starts too early
+ * is seen at once, and ThreadSanitizer sees a start that is not ordered behind its producers even if the value happens to be
+ * right.
+ */
+#ifndef TESTS_SUPPORT_DAG_H
+#define TESTS_SUPPORT_DAG_H
+
+#include "platform/cpu/workers.h"
+#include "support/image_builder.h"
+
+struct dag {
+    struct image_builder *builder;
+    struct test_image image;
+    uint32_t count;
+    int *fail;                          /* code that the task's kernel returns */
+    uint8_t *expected;                  /* enum dag_state without cancellation */
+    uint32_t *mark;                     /* set to the run's number when a kernel ends */
+    uint32_t run;                       /* number of the run: marks of earlier runs are stale */
+    uint64_t spin_pauses;               /* length of a kernel */
+    uint32_t early;                     /* kernels that started before a producer ended, or ran twice; atomic */
+};
+
+enum dag_state { DAG_RUNS = 1, DAG_FAILS, DAG_SKIPPED, DAG_NOOP };
+
+struct dag_shape {
+    uint32_t tasks, producers_max, window;      /* producers lie at most `window` ids back; 0: anywhere */
+    uint32_t fail_percent, noop_percent, reuse_percent;
+};
+
+void dag_random(struct dag *dag, uint64_t seed, const struct dag_shape *shape);
+void dag_open(struct dag *dag, struct image_builder *builder);  /* takes the builder; nothing fails yet */
+void dag_expect(struct dag *dag);                               /* again after `fail` was changed */
+void dag_close(struct dag *dag);
+
+extern const struct hbg_kernel dag_kernel[1];           /* give entry 0 the dag as its user pointer */
+
+/* Slots that several launches share, one after the other, with their epochs. */
+struct dag_slots { struct hbg__slot *slot; uint32_t count, epoch; };
+void dag_slots_open(struct dag_slots *slots, uint32_t count, uint64_t seed, uint32_t first_epoch);     /* random stale words */
+uint32_t dag_slots_next(struct dag_slots *slots);       /* the next epoch; clears the words when it wraps */
+void dag_slots_close(struct dag_slots *slots);
+
+/* Launch the dag and wait. */
+void dag_launch(struct dag *dag, struct hbg__workers *workers, struct dag_slots *slots, uint32_t mode, struct test_launch *launch);
+void dag_run(struct dag *dag, struct hbg__workers *workers, struct dag_slots *slots, uint32_t mode, struct hbg__launch_result *result);
+/* NULL, or what the run did wrong. */
+const char *dag_check(const struct dag *dag, const struct hbg__launch_result *result);
+/* The same for a run that was cancelled: what did not run must be skipped, and nothing that depends on it may have run. */
+const char *dag_check_cancelled(const struct dag *dag, const struct hbg__launch_result *result);
+
+struct hbg__workers *dag_workers(uint32_t count, uint32_t ring_capacity, bool spill, uint64_t stall_ns);  /* with malloc; spins briefly */
+
+#endif /* TESTS_SUPPORT_DAG_H */
