@@ -46,7 +46,7 @@ static void sleep_resting(struct hbg__worker *worker)
 
 static bool is_closing(const struct hbg__sched *sched)
 {
-    /* K2 acquire, pairs with K1 in hbg__sched_close(): the device's last orders. */
+    /* Q2 acquire, pairs with Q1 in hbg__sched_close(): the device's last orders. */
     return hbg__load_acquire32(&sched->closing) != 0;
 }
 
@@ -91,7 +91,7 @@ bool hbg__enter(struct hbg__worker *worker)
 
 void hbg__leave(struct hbg__worker *worker)
 {
-    /* L3 acq_rel, pairs with L3 of the other workers in hbg__leave(): the last one sees what all did. */
+    /* L3 acq_rel, pairs with L3 in hbg__leave() and L4 in hbg__finish(): the last one sees what all others did. */
     uint64_t state = hbg__fetch_add_acq_rel64(&worker->sched->state, (uint64_t)-1) - 1;
     if (hbg__state_finished(state) && hbg__state_inside(state) == 0) hbg__conclude(worker->sched);
 }
@@ -110,7 +110,7 @@ HBG_COLD void hbg__halt(struct hbg__worker *worker, enum hbg_status status, uint
         worker->fault.used = used;
         worker->fault.limit = limit;
     }
-    /* S1 acq_rel, pairs with S1 of other workers in hbg__halt(): publishes nothing; L3 carries the fault. */
+    /* S1 acq_rel, pairs with S1 in hbg__halt() and S2 in hbg__sched_cancel(): publishes nothing; L3 carries the fault. */
     hbg__fetch_or_acq_rel32(&worker->sched->stop, HBG__STOP_HALT);
     hbg__finish(worker);
 }

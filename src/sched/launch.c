@@ -164,7 +164,7 @@ bool hbg__sched_progress(struct hbg__sched *sched, uint32_t *task, uint32_t *ker
 
 void hbg__sched_close(struct hbg__sched *sched)
 {
-    /* K1 release, pairs with K2 in is_closing(): the device's last orders. */
+    /* Q1 release, pairs with Q2 in is_closing(): the device's last orders. */
     hbg__store_release32(&sched->closing, 1);
     hbg__bell_ring(&sched->bell, UINT32_MAX);
 }

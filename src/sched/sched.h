@@ -20,7 +20,7 @@
  *   state            launch; workers                     all                L1, L2, L3
  *   stop             host, any worker (or)               workers inside     relaxed: a hint to skip or leave
  *   cursor           workers inside                      likewise           relaxed: it only allots roots or ids
- *   closing          host                                workers            K1 release, K2 acquire
+ *   closing          host                                workers            Q1 release, Q2 acquire
  *   bell, done_bell  see bell.h
  *   searchers        workers                             workers            relaxed: a hint, see idle.c
  *   hinted           workers; launch                     workers            relaxed: likewise

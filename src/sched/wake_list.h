@@ -44,7 +44,7 @@ static inline void hbg__examine(struct hbg__worker *worker, const struct hbg__ta
 {
     enum hbg__settled settled;
     skip = skip || (failed && !(record->flags & HBG__TASK_REUSE));
-    if (record->producer_count <= from) settled = skip ? HBG__SETTLED_SKIPPED : HBG__SETTLED_READY;
+    if (record->producer_count == 1) settled = skip ? HBG__SETTLED_SKIPPED : HBG__SETTLED_READY;
     else settled = hbg__settle(&worker->graph, record, task, from, skip);
     if (settled != HBG__SETTLED_WAITS) hbg__release(worker, record, task, settled == HBG__SETTLED_SKIPPED);
 }
