@@ -185,8 +185,11 @@ enum hbg_status hbg__run_record(struct hbg__run *run, struct hbg_error *error)
     return status;
 }
 
+/* Buffers that a build into the slot's arena named are dropped here, where no lock is held: the last holder frees a buffer. */
 void hbg__run_unrecord(struct hbg__run *run)
 {
+    struct hbg__buffer_ops buffers = hbg__device_buffer_ops(run->device);
     if (run->kept) leave(run->kept);
     run->kept = NULL;
+    hbg__recording_reset(&run->scratch.recording, &buffers);
 }
