@@ -4,6 +4,7 @@
 import csv
 import json
 import os
+import pty
 import subprocess
 import sys
 import tempfile
@@ -133,8 +134,20 @@ def failing_kernel():
     assert outcome["error"]["name"] == "potrf" and outcome["error"]["code"] == 2 and outcome["error"]["step"] == "run"
 
 
+def progress_on_a_terminal():
+    terminal, slave = pty.openpty()
+    arguments = [HBG, "run", "vector", "n=1000", "--verify", "--json", "-"]
+    done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=slave, text=True, timeout=60)
+    os.close(slave)
+    shown = os.read(terminal, 65536).decode()
+    os.close(terminal)
+    assert done.returncode == 0 and json.loads(done.stdout)["verified"] is True
+    assert "inputs .." in shown and "reference .." in shown, repr(shown)
+    assert shown.endswith("\r\033[K"), repr(shown)
+
+
 if __name__ == "__main__":
     for test in (every_device_same_bits, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
-                 failing_kernel):
+                 failing_kernel, progress_on_a_terminal):
         test()
         print("ok", test.__name__)
