@@ -4,8 +4,8 @@
  * What it establishes: no reader that follows layout.h leaves the image, the heap or the base table; every task is reached
  * exactly once from the roots and the waiter lists; every question "are you complete?" is put to a task that answers.
  *
- * What it cannot know: whether a value is the one that was meant. These are values: kernel numbers and arguments' words within
- * their range, constants, parameter bytes, offsets from boundary arguments and buffers, and sizes that are larger than need be.
+ * What it cannot know: whether a value is the one that was meant. Kernel numbers, arguments and where they stand, constants,
+ * parameter bytes and offsets from boundary arguments are values; so is an edge to one asked task rather than another.
  *
  *     note[i], one word a task:   | asked | has waiters | last waiter so far: 30 bits |
  */
@@ -137,6 +137,7 @@ static enum hbg_status check_argument(const struct walk *w, uint32_t task, uint3
         return damaged(w->error, task, (int)i, "the layout of argument %u of task %u at offset %u leaves the payload", i, task, arg->layout);
     const struct hbg_layout *layout = (const struct hbg_layout *)hbg__image_at(w->payload, arg->layout);
     if (!measure_layout(layout, &lo, &hi)) return damaged(w->error, task, (int)i, "the layout of argument %u of task %u contradicts itself", i, task);
+    if (arg->base == HBG__BASE_ZERO && layout->rank != 0) return damaged(w->error, task, (int)i, "argument %u of task %u is a constant of rank %u", i, task, layout->rank);
     if (arg->base == HBG__BASE_PAYLOAD && (arg->word % 16 || !lies_within(arg->word, lo, hi, w->units * 8)))
         return damaged(w->error, task, (int)i, "the parameter bytes of argument %u of task %u leave the payload", i, task);
     if (arg->base == HBG__BASE_HEAP && !lies_within(arg->word, lo, hi, w->head->heap_bytes))
