@@ -157,16 +157,22 @@ enum cli_outcome hbg__cli_parse(const struct cli_command *command, int argc, cha
 {
     bool options_end = false;
 
-    *rest_count = 0;
+    if (rest)
+        *rest_count = 0;
     for (int i = 0; i < argc; i++) {
-        if (options_end || argv[i][0] != '-' || argv[i][1] == '\0') {
-            rest[(*rest_count)++] = argv[i];
-        } else if (strcmp(argv[i], "--") == 0) {
+        bool is_option = !options_end && argv[i][0] == '-' && argv[i][1] != '\0';
+        if (is_option && strcmp(argv[i], "--") == 0) {
             options_end = true;
-        } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+        } else if (is_option && (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)) {
             show_help(command);
             return CLI_HELP_SHOWN;
-        } else if (!take_option(command, argc, argv, &i)) {
+        } else if (is_option) {
+            if (!take_option(command, argc, argv, &i))
+                return CLI_REFUSED;
+        } else if (rest) {
+            rest[(*rest_count)++] = argv[i];
+        } else {
+            hbg__cli_error(command->name, "`%s` is one argument too many", argv[i]);
             return CLI_REFUSED;
         }
     }

@@ -32,7 +32,13 @@ struct cli_command {
 
 enum cli_outcome { CLI_PARSED, CLI_HELP_SHOWN, CLI_REFUSED };
 
-/* Fills options and packs what is no option into rest[0..*rest_count), room for argc of them. "--" ends the options. */
+static inline int cli_outcome_status(enum cli_outcome outcome)
+{
+    return outcome == CLI_REFUSED ? CLI_MISUSED : CLI_OK;
+}
+
+/* Fills options and packs what is no option into rest[0..*rest_count), room for argc of them; with NULL for both nothing but
+   options is taken. "--" ends the options. */
 enum cli_outcome hbg__cli_parse(const struct cli_command *command, int argc, char **argv, const char **rest, size_t *rest_count);
 
 /* "hbg run: sentence" on standard error */

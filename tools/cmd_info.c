@@ -73,25 +73,16 @@ static int print_device(const char *spec)
 
 int hbg__cmd_info(int argc, char **argv)
 {
-    const char *device = "cpu", *rest[16];
+    const char *device = "cpu";
     const struct cli_option option[] = { { "--device", &device, NULL, "SPEC  the device to open (cpu)" } };
     const struct cli_command command = {
         "info", "[--device SPEC]", "Shows the machine, the library, and what opening a device here says.", option, 1,
     };
     struct host_info info;
-    size_t count = 0;
+    enum cli_outcome outcome = hbg__cli_parse(&command, argc, argv, NULL, NULL);
 
-    if (argc > 16)
-        argc = 16;
-    switch (hbg__cli_parse(&command, argc, argv, rest, &count)) {
-    case CLI_HELP_SHOWN: return CLI_OK;
-    case CLI_REFUSED: return CLI_MISUSED;
-    case CLI_PARSED: break;
-    }
-    if (count) {
-        hbg__cli_error("info", "`%s` is one argument too many", rest[0]);
-        return CLI_MISUSED;
-    }
+    if (outcome != CLI_PARSED)
+        return cli_outcome_status(outcome);
     hbg__host_info_get(&info);
     hbg__table_line("hbg", "%s", hbg_version());
     print_machine(&info);

@@ -32,20 +32,10 @@ static void print_params(const char *const *params)
 int hbg__cmd_list(int argc, char **argv)
 {
     static const struct cli_command command = { "list", "", "Lists the workloads of `hbg run`.", NULL, 0 };
-    const char *rest[16];
-    size_t count = 0;
+    enum cli_outcome outcome = hbg__cli_parse(&command, argc, argv, NULL, NULL);
 
-    if (argc > 16)
-        argc = 16;
-    switch (hbg__cli_parse(&command, argc, argv, rest, &count)) {
-    case CLI_HELP_SHOWN: return CLI_OK;
-    case CLI_REFUSED: return CLI_MISUSED;
-    case CLI_PARSED: break;
-    }
-    if (count) {
-        hbg__cli_error("list", "`%s` is one argument too many", rest[0]);
-        return CLI_MISUSED;
-    }
+    if (outcome != CLI_PARSED)
+        return cli_outcome_status(outcome);
     for (size_t i = 0; hbg__workloads[i]; i++) {
         printf("%s%s\n    %s\n", i ? "\n" : "", hbg__workloads[i]->name, hbg__workloads[i]->doc);
         print_params(hbg__workloads[i]->params);
