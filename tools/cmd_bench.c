@@ -4,11 +4,9 @@
  */
 #include "command.h"
 
-#if __has_include("bench/bench.h")
 #include "bench/bench.h"
 
 int hbg__cmd_bench(int argc, char **argv)
 {
     return hbg__bench_main(argc, argv);
 }
-#endif

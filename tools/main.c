@@ -16,9 +16,7 @@
 static const struct { const char *name; int (*run)(int argc, char **argv); const char *help; } commands[] = {
     { "list", hbg__cmd_list, "the workloads and their parameters" },
     { "run", hbg__cmd_run, "run a workload, verify it, report" },
-#if __has_include("bench/bench.h")
     { "bench", hbg__cmd_bench, "measure submit, bind or dispatch" },
-#endif
     { "info", hbg__cmd_info, "the machine, the library, a device" },
     { "version", hbg__cmd_version, "the version" },
 };

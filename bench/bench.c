@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench.c - the command line of `hbg bench`. */
+#include "bench/bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/cli.h"
+
+enum { REST_MAX = 64 };
+
+static const struct { const char *name; bench_measure_fn *measure; } benches[] = {
+    { "submit", hbg__bench_submit }, { "bind", hbg__bench_bind }, { "dispatch", hbg__bench_dispatch }
+};
+enum { BENCHES = sizeof benches / sizeof benches[0] };
+
+static bench_measure_fn *find_bench(const char *name)
+{
+    const char *names[BENCHES];
+    char hint[160];
+    for (size_t i = 0; i < BENCHES; i++) {
+        names[i] = benches[i].name;
+        if (strcmp(name, benches[i].name) == 0) return benches[i].measure;
+    }
+    hbg__cli_error("bench", "there is no bench `%s`%s", name, hbg__cli_hint(name, names, BENCHES, hint, sizeof hint));
+    return NULL;
+}
+
+/* Measures and prints. The file is opened before the time is spent. */
+static int run_bench(struct bench *b, bench_measure_fn *measure, const char *json)
+{
+    struct cli_output output;
+    bool to_stdout = json && strcmp(json, "-") == 0;
+    if (json && !hbg__cli_output_open(&output, "bench", json)) return CLI_FAILED;
+    hbg__bench_machine_get(&b->machine);
+    bool good = measure(b);
+    if (good && !b->case_count) {
+        hbg__cli_error("bench", "%s has no case `%s`", b->name, b->only);
+        if (json) (void)hbg__cli_output_close(&output);
+        return CLI_MISUSED;
+    }
+    b->machine.round_trip_after_ns = hbg__bench_round_trip_ns();
+    if (good && !to_stdout) hbg__bench_print_text(b);
+    if (good && json) good = hbg__bench_print_json(output.stream, b);
+    if (json) good = hbg__cli_output_close(&output) && good;
+    return good ? CLI_OK : CLI_FAILED;
+}
+
+static int measure_one(const char *name, const char *only, bool quick, const char *json)
+{
+    bench_measure_fn *measure = find_bench(name);
+    if (!measure) return CLI_MISUSED;
+    struct bench *b = calloc(1, sizeof *b);
+    if (!b) {
+        hbg__cli_error("bench", "no memory for the cases");
+        return CLI_FAILED;
+    }
+    b->name = name;
+    b->only = only;
+    b->quick = quick;
+    b->error.size = sizeof b->error;
+    int status = run_bench(b, measure, json);
+    free(b);
+    return status;
+}
+
+int hbg__bench_main(int argc, char **argv)
+{
+    const char *json = NULL, *only = NULL, *rest[REST_MAX];
+    bool quick = false;
+    const struct cli_option option[] = {
+        { "--json", &json, NULL, "FILE|-  write the results as JSON; - is standard output, then without the table" },
+        { "--case", &only, NULL, "NAME    this case alone, as the table names it" },
+        { "--quick", NULL, &quick, "       three batches, without the largest graphs: for a look, not for figures" },
+    };
+    const struct cli_command command = {
+        "bench", "submit|bind|dispatch [options]",
+        "Measures what a submitted task, a prepared run or a task on the device costs.", option, sizeof option / sizeof option[0]
+    };
+    size_t count = 0;
+    if (argc > REST_MAX) {
+        hbg__cli_error("bench", "there are too many arguments");
+        return CLI_MISUSED;
+    }
+    switch (hbg__cli_parse(&command, argc, argv, rest, &count)) {
+    case CLI_HELP_SHOWN: return CLI_OK;
+    case CLI_REFUSED: return CLI_MISUSED;
+    case CLI_PARSED: break;
+    }
+    if (count != 1) {
+        hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind and dispatch is needed%s", count ? rest[1] : "");
+        return CLI_MISUSED;
+    }
+    return measure_one(rest[0], only, quick, json);
+}

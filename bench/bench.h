@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bench.h - `hbg bench submit|bind|dispatch`: cases, how one is measured, what is reported.
+ *
+ *     bench.c      the command line
+ *     shapes.c     the graphs, as build functions
+ *     stage.c      a device with buffers; a program and its arguments on it
+ *     submit.c     ns a task inside the build function
+ *     bind.c       ns of hbg_run_prepare
+ *     dispatch.c   ns a task on the device
+ *     measure.c    interleaved batches
+ *     machine.c    what it ran on
+ *     report.c     the table and the JSON
+ */
+#ifndef HBG_BENCH_BENCH_H
+#define HBG_BENCH_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <hbg/hbg.h>
+
+#include "bench/machine.h"
+
+enum { BENCH_CASES_MAX = 32, BENCH_REPS_MAX = 101 };
+
+struct bench_case;
+
+/* One run of a case: the nanoseconds that are measured of it, and how many units (tasks, or prepares) they were spent on. */
+typedef enum hbg_status bench_run_fn(struct bench_case *c, uint64_t *ns, uint64_t *units);
+
+struct bench_case {
+    char name[32];                      /* "args=2" */
+    const char *unit;                   /* "ns/task"; borrowed */
+    uint32_t workers;
+    double target;                      /* 0: none is published */
+    bench_run_fn *run;
+    void *of;                           /* what run needs; borrowed */
+    bool has_cold;
+    double cold;                        /* of the first run of all */
+    uint32_t reps;
+    double sample[BENCH_REPS_MAX];      /* one a batch; ascending once all is measured */
+    double median, p10, p90;
+};
+
+struct bench {
+    const char *name;                   /* "submit" */
+    const char *only;                   /* the one case that is asked for; NULL: all */
+    bool quick;                         /* a few batches, and not the largest graphs: for a look, not for figures */
+    struct bench_case cases[BENCH_CASES_MAX];
+    size_t case_count;
+    struct bench_machine machine;
+    struct hbg_error error;             /* where the library says why */
+};
+
+/* False: what failed was said on standard error. */
+typedef bool bench_measure_fn(struct bench *b);
+bool hbg__bench_submit(struct bench *b);
+bool hbg__bench_bind(struct bench *b);
+bool hbg__bench_dispatch(struct bench *b);
+
+int hbg__bench_main(int argc, char **argv);
+
+/* Is the case asked for? */
+bool hbg__bench_wants(const struct bench *b, const char *name);
+
+/* Adds a case, with its target where one is published. `of` is borrowed until the cases are measured. */
+struct bench_case *hbg__bench_add(struct bench *b, const char *name, const char *unit, uint32_t workers, bench_run_fn *run, void *of);
+
+/* measure.c: two first runs of every case, then batches of all cases in turn. */
+bool hbg__bench_measure(struct bench *b);
+
+/* Says on standard error what failed; returns false. */
+bool hbg__bench_fail(struct bench *b, const char *what, enum hbg_status status);
+
+/* report.c; false: not all of the JSON was written */
+bool hbg__bench_print_json(FILE *file, const struct bench *b);
+void hbg__bench_print_text(const struct bench *b);
+
+#endif /* HBG_BENCH_BENCH_H */

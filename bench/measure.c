@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* measure.c - batches of all cases in turn.
+ *
+ *     first two runs of every case     they grow what has to grow; the first is `cold`
+ *     round 0: a batch of case 0, a batch of case 1, ..
+ *     round 1: the same                until there are enough rounds, or their time is over
+ *
+ * A batch is one run that is not timed, so that caches hold this case again, and then as many as take 1 ms together; its value is
+ * the mean of those. Medians and the tenth and ninetieth percentile are taken over batches.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "bench/bench.h"
+#include "bench/targets.h"
+#include "tools/cli.h"
+#include "tools/progress.h"
+
+enum { BATCH_NS = 1000000, QUICK_REPS = 3, REPS_MIN = 5 };
+static const uint64_t FULL_NS = 15000000000u;
+
+bool hbg__bench_wants(const struct bench *b, const char *name) { return !b->only || strcmp(b->only, name) == 0; }
+
+struct bench_case *hbg__bench_add(struct bench *b, const char *name, const char *unit, uint32_t workers, bench_run_fn *run, void *of)
+{
+    struct bench_case *c = &b->cases[b->case_count++];
+    *c = (struct bench_case){ .unit = unit, .workers = workers, .run = run, .of = of };
+    snprintf(c->name, sizeof c->name, "%s", name);
+    for (size_t i = 0; i < sizeof bench_targets / sizeof bench_targets[0]; i++) {
+        const struct bench_target *t = &bench_targets[i];
+        if (strcmp(t->bench, b->name) == 0 && strcmp(t->name, name) == 0 && t->workers == workers) c->target = t->value;
+    }
+    return c;
+}
+
+bool hbg__bench_fail(struct bench *b, const char *what, enum hbg_status status)
+{
+    bool said = b->error.status == status && b->error.text[0];
+    char command[32];
+    snprintf(command, sizeof command, "bench %s", b->name);
+    hbg__cli_error(command, "%s: %s: %s", what, hbg_status_name(status), said ? b->error.text : hbg_status_text(status));
+    return false;
+}
+
+static bool run_first(struct bench *b, struct bench_case *c)
+{
+    uint64_t ns = 0, units = 1;
+    for (int i = 0; i < 2; i++) {
+        enum hbg_status status = c->run(c, &ns, &units);
+        if (status) return hbg__bench_fail(b, c->name, status);
+        if (i == 0) c->cold = (double)ns / (double)units;
+    }
+    return true;
+}
+
+static bool run_batch(struct bench *b, struct bench_case *c)
+{
+    uint64_t sum_ns = 0, sum_units = 0, ns, units;
+    enum hbg_status status = c->run(c, &ns, &units);
+    while (!status && sum_ns < BATCH_NS) {
+        status = c->run(c, &ns, &units);
+        sum_ns += ns;
+        sum_units += units;
+    }
+    if (status) return hbg__bench_fail(b, c->name, status);
+    c->sample[c->reps++] = (double)sum_ns / (double)sum_units;
+    return true;
+}
+
+static int ascending(const void *left, const void *right)
+{
+    double l = *(const double *)left, r = *(const double *)right;
+    return (l > r) - (l < r);
+}
+
+static void summarise(struct bench_case *c)
+{
+    uint32_t last = c->reps - 1;
+    qsort(c->sample, c->reps, sizeof c->sample[0], ascending);
+    c->median = last % 2 ? (c->sample[last / 2] + c->sample[last / 2 + 1]) / 2 : c->sample[last / 2];
+    c->p10 = c->sample[(last + 5) / 10];
+    c->p90 = c->sample[last - (last + 5) / 10];
+}
+
+bool hbg__bench_measure(struct bench *b)
+{
+    uint32_t reps = b->quick ? QUICK_REPS : BENCH_REPS_MAX;
+    struct progress progress;
+    char label[32];
+    bool good = true;
+    snprintf(label, sizeof label, "bench %s", b->name);
+    hbg__progress_begin(&progress, label, reps);
+    for (size_t i = 0; i < b->case_count && good; i++) good = run_first(b, &b->cases[i]);
+    uint64_t end_ns = hbg__clock_after_ns(FULL_NS);
+    for (uint32_t rep = 0; rep < reps && good; rep++) {
+        if (rep >= REPS_MIN && hbg__clock_ns() > end_ns) break;
+        for (size_t i = 0; i < b->case_count && good; i++) good = run_batch(b, &b->cases[i]);
+        hbg__progress_step(&progress, rep + 1);
+    }
+    for (size_t i = 0; i < b->case_count && good; i++) summarise(&b->cases[i]);
+    hbg__progress_end(&progress);
+    return good;
+}

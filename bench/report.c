@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* report.c - a bench as text and as JSON. */
+#include "base/json_write.h"
+#include "bench/bench.h"
+
+/* ---- JSON ---- */
+
+/* what is not known is null */
+static void put_known(struct hbg__json *json, const char *key, double value)
+{
+    hbg__json_key(json, key);
+    if (value > 0) hbg__json_f64(json, value);
+    else hbg__json_null(json);
+}
+
+static void put_machine(struct hbg__json *json, const struct bench_machine *m)
+{
+    hbg__json_key(json, "machine");
+    hbg__json_open_object(json);
+    hbg__json_key_i64(json, "cpus", m->cpus);
+    hbg__json_key_string(json, "model", m->model[0] ? m->model : NULL);
+    hbg__json_key_string(json, "governor", m->governor[0] ? m->governor : NULL);
+    hbg__json_key_string(json, "kernel", m->kernel);
+    hbg__json_key_string(json, "compiler", m->compiler);
+    hbg__json_key_string(json, "library", m->library);
+    put_known(json, "round_trip_ns", m->round_trip_ns);
+    put_known(json, "round_trip_after_ns", m->round_trip_after_ns);
+    hbg__json_close(json);
+}
+
+static void put_case(struct hbg__json *json, const struct bench_case *c)
+{
+    hbg__json_open_object(json);
+    hbg__json_key_string(json, "case", c->name);
+    hbg__json_key_u64(json, "workers", c->workers);
+    hbg__json_key_string(json, "unit", c->unit);
+    hbg__json_key_f64(json, "median", c->median);
+    hbg__json_key_f64(json, "p10", c->p10);
+    hbg__json_key_f64(json, "p90", c->p90);
+    hbg__json_key_u64(json, "reps", c->reps);
+    put_known(json, "target", c->target);
+    if (c->has_cold) hbg__json_key_f64(json, "cold", c->cold);
+    hbg__json_close(json);
+}
+
+bool hbg__bench_print_json(FILE *file, const struct bench *b)
+{
+    struct hbg__json json;
+    hbg__json_begin(&json, file);
+    hbg__json_open_object(&json);
+    hbg__json_key_string(&json, "bench", b->name);
+    put_machine(&json, &b->machine);
+    hbg__json_key_bool(&json, "quick", b->quick);
+    hbg__json_key(&json, "results");
+    hbg__json_open_array(&json);
+    for (size_t i = 0; i < b->case_count; i++) put_case(&json, &b->cases[i]);
+    hbg__json_close(&json);
+    hbg__json_close(&json);
+    return hbg__json_end(&json);
+}
+
+/* ---- text ---- */
+
+static void print_machine(const struct bench_machine *m)
+{
+    printf("machine     %d cpus, %s%s%s, %s\n", m->cpus, m->model[0] ? m->model : "model not told", m->governor[0] ? ", governor " : "", m->governor, m->kernel);
+    printf("built       hbg %s, %s\n", m->library, m->compiler);
+    if (m->round_trip_ns > 0)
+        printf("round trip  %.0f ns from core to core and back before, %.0f ns after\n", m->round_trip_ns, m->round_trip_after_ns);
+    else
+        printf("round trip  not measured: this process may use one CPU\n");
+}
+
+/* as many digits as the value deserves */
+static void print_value(double value)
+{
+    printf(" %11.*f", value < 1000 ? 2 : 0, value);
+}
+
+static void print_case(const struct bench_case *c, bool has_cold)
+{
+    printf("%-22s %7u", c->name, c->workers);
+    print_value(c->median);
+    print_value(c->p10);
+    print_value(c->p90);
+    if (c->target > 0) printf(" %9.4g %6.2f", c->target, c->median / c->target);
+    else printf(" %9s %6s", "-", "-");
+    if (has_cold) print_value(c->cold);
+    putchar('\n');
+}
+
+void hbg__bench_print_text(const struct bench *b)
+{
+    bool has_cold = b->case_count && b->cases[0].has_cold;
+    print_machine(&b->machine);
+    if (!b->case_count) return;
+    printf("\n%s, %s; %u batches%s\n\n", b->name, b->cases[0].unit, b->cases[0].reps, b->quick ? " (quick: no figures to quote)" : "");
+    printf("%-22s %7s %11s %11s %11s %9s %6s%s\n", "case", "workers", "median", "p10", "p90", "target", "ratio", has_cold ? "        cold" : "");
+    for (size_t i = 0; i < b->case_count; i++) print_case(&b->cases[i], has_cold);
+}

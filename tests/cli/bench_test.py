@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`hbg bench`: every case is there, the JSON has its shape, and a wrong command line is refused. No clock is judged."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HBG = os.environ["HBG"]
+ARGS = {f"args={count}": target for count, target in enumerate((15, 25, 38, 50, 62))}
+GRAPHS = ("chain", "independent", "wavefront", "cholesky", "tree", "random")
+CASES = {
+    "submit": {(name, 1): target for name, target in
+               {**ARGS, "cholesky": 55, "gemm": 50, "wavefront": 50, "tasks=1000": None, "tasks=10000": None, "tasks=100000": None,
+                "whole, tiles, whole": None, "transposed": None, "reshaped": None, "reshaped, askew": None,
+                "1000 x 1000": None}.items()},
+    "bind": {(name, 1): target for name, target in
+             {"tasks=0": 1500, "tasks=100": 6000, "tasks=1000": 45000, "tasks=10000": 450000, "tasks=100000": 5000000,
+              "replay": 1060, "empty run": 5000}.items()},
+    "dispatch": {**{(name, 1): target for name, target in zip(GRAPHS, (4, 4, 4, 4.5, 4, 4))},
+                 **{(name, 2): target for name, target in zip(GRAPHS, (5, 4.5, 14, 12, 9, 22))}},
+}
+UNITS = {"submit": "ns/task", "bind": "ns", "dispatch": "ns/task"}
+
+
+def run(*arguments):
+    return subprocess.run([HBG, "bench", *arguments], capture_output=True, text=True, timeout=300)
+
+
+def read_json(text):
+    return json.loads(text, parse_constant=lambda word: sys.exit(f"{word} is no JSON"))
+
+
+def check_machine(machine):
+    assert machine["cpus"] >= 1
+    for name in ("kernel", "compiler", "library"):
+        assert machine[name], (name, machine)
+    assert {"model", "governor", "round_trip_after_ns"} <= set(machine)
+    assert (machine["round_trip_ns"] is None) == (machine["cpus"] == 1), machine
+
+
+def check_result(bench, result):
+    assert result["unit"] == UNITS[bench]
+    assert 0 < result["p10"] <= result["median"] <= result["p90"], result
+    assert result["reps"] >= 3
+    assert result["target"] == CASES[bench][result["case"], result["workers"]], result
+    assert ("cold" in result) == (bench == "dispatch") and result.get("cold", 1) > 0, result
+
+
+def check_bench(bench):
+    done = run(bench, "--quick", "--json", "-")
+    assert done.returncode == 0 and done.stderr == "", (bench, done.returncode, done.stderr)
+    outcome = read_json(done.stdout)
+    assert outcome["bench"] == bench and outcome["quick"] is True
+    check_machine(outcome["machine"])
+    found = [(result["case"], result["workers"]) for result in outcome["results"]]
+    assert found == list(CASES[bench]), (bench, found)
+    for result in outcome["results"]:
+        check_result(bench, result)
+
+
+def check_one_case(folder):
+    path = os.path.join(folder, "one.json")
+    done = run("dispatch", "--quick", "--case", "tree", "--json", path)
+    assert done.returncode == 0 and done.stderr == "", done
+    lines = [line for line in done.stdout.splitlines() if line.startswith("tree ")]
+    assert len(lines) == 2 and "target" in done.stdout, done.stdout
+    with open(path, encoding="utf-8") as file:
+        outcome = read_json(file.read())
+    assert [(result["case"], result["workers"]) for result in outcome["results"]] == [("tree", 1), ("tree", 2)]
+
+
+def check_refusals(folder):
+    for arguments, word in (
+            ([], "is needed"), (["submit", "bind"], "too many"), (["sumbit"], "submit"), (["submit", "--case", "args=9"], "args=9"),
+            (["submit", "--case"], "--case"), (["submit", "--qick"], "--quick"), (["submit", "--quick=1"], "no value")):
+        done = run(*arguments)
+        assert done.returncode == 2 and word in done.stderr and not done.stdout, (arguments, done)
+        assert done.stderr.count("\n") == 1, done.stderr
+    done = run("submit", "--quick", "--json", os.path.join(folder, "missing", "x.json"))
+    assert done.returncode == 1 and "x.json" in done.stderr, done
+
+
+for name in CASES:
+    check_bench(name)
+with tempfile.TemporaryDirectory() as scratch:
+    check_one_case(scratch)
+    check_refusals(scratch)
