@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replay_test.c - a pure program is built once and replayed while everything its build looked at is unchanged.
+ *
+ * Each test counts the calls of its build function, so that "replayed" is a fact and not a flag, and compares values, so that a
+ * replay which should have been a build is seen.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <hbg/hbg.h>
+#include "support/devices.h"
+#include "support/program.h"
+
+enum { SCALE, ADD, COPY, KERNEL_COUNT };
+
+static int built;           /* calls of the build function */
+
+static int scale(const struct hbg_task_view *t)
+{
+    for (int64_t i = 0; i < hbg_view_count(t, 0); i++) HBG_VIEW(int32_t, t, 1)[i] = HBG_VIEW(const int32_t, t, 0)[i] * hbg_view_i32(t, 2);
+    return 0;
+}
+
+static int add(const struct hbg_task_view *t)
+{
+    for (int64_t i = 0; i < hbg_view_count(t, 0); i++) HBG_VIEW(int32_t, t, 0)[i] += hbg_view_i32(t, 1);
+    return 0;
+}
+
+static int copy(const struct hbg_task_view *t)
+{
+    for (int64_t i = 0; i < hbg_view_count(t, 0); i++) HBG_VIEW(int32_t, t, 1)[i] = HBG_VIEW(const int32_t, t, 0)[i];
+    return 0;
+}
+
+static const struct hbg_kernel kernels[] = {
+    HBG_KERNEL(SCALE, scale, "in i32, out i32, i32"), HBG_KERNEL(ADD, add, "inout i32, i32"), HBG_KERNEL(COPY, copy, "in i32, out i32"),
+};
+
+static struct hbg_program *pure_program(struct hbg_device *device, hbg_build_fn *build)
+{
+    struct program_spec spec = { .build = build, .kernels = kernels, .kernel_count = KERNEL_COUNT, .pure = true };
+    built = 0;
+    return program_create(device, &spec);
+}
+
+/* One run; was it built or replayed, and do flag, counters and the build function agree? Returns the reason of a miss. */
+static struct hbg_result run_as(struct hbg_device *device, struct hbg_program *program, struct hbg_arg_list list, bool replayed)
+{
+    struct hbg_result result = HBG_OPTIONS(result);
+    struct hbg_counters before = counters_of(device);
+    int built_before = built;
+    program_run(program, list, &result, NULL);
+    struct hbg_counters after = counters_of(device);
+    assert_int_equal(result.replayed, replayed);
+    assert_int_equal(built - built_before, !replayed);
+    assert_int_equal(after.builds - before.builds, !replayed);
+    assert_int_equal(after.replays - before.replays, replayed);
+    if (replayed) assert_int_equal(after.image_bytes - before.image_bytes, 0);
+    return result;
+}
+
+static void missed(struct hbg_device *device, struct hbg_program *program, struct hbg_arg_list list)
+{
+    struct hbg_counters before = counters_of(device);
+    struct hbg_result result = run_as(device, program, list, false);
+    assert_true(strlen(result.why) > 3);
+    assert_int_equal(counters_of(device).replay_misses - before.replay_misses, 1);
+}
+
+/* ---- new buffers and a new scalar ---- */
+
+static void formula_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    built++;
+    struct hbg_region u = hbg_alloc(g, HBG_I32, HBG_SHAPE(8));
+    hbg_submit(g, SCALE, hbg_in(hbg_args_region(args, 0)), hbg_out(u), hbg_args_scalar(args, 2));
+    hbg_submit(g, ADD, hbg_inout(u), hbg_i32(1));
+    hbg_submit(g, COPY, hbg_in(u), hbg_out(hbg_args_region(args, 1)));
+}
+
+static void new_buffers_and_a_new_scalar(struct hbg_device *device, const struct device_kind *kind)
+{
+    struct hbg_program *program = pure_program(device, formula_build);
+    struct hbg_counters before = counters_of(device);
+    for (int32_t i = 0; i < 40; i++) {
+        int32_t *in = malloc(8 * sizeof *in), *out = malloc(8 * sizeof *out);
+        for (int k = 0; k < 8; k++) { in[k] = i; out[k] = -1; }
+        run_as(device, program, HBG_ARGS(hbg_in(HOST_I32(in, 8)), hbg_out(HOST_I32(out, 8)), hbg_i32(i)), i > 0);
+        for (int k = 0; k < 8; k++) assert_int_equal(out[k], i * i + 1);
+        free(in);
+        free(out);
+    }
+    struct hbg_counters after = counters_of(device);
+    assert_int_equal(after.image_copies - before.image_copies, kind->discrete ? 1 : 0);
+    assert_int_equal(after.builds - before.builds, 1);
+    hbg_program_destroy(program);
+}
+
+static void device_buffers_are_patched(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = pure_program(device, formula_build);
+    struct hbg_buffer *buffers[4];
+    for (int i = 0; i < 4; i++) assert_int_equal(hbg_buffer_create(device, 64, &buffers[i]), HBG_OK);
+    for (int32_t i = 0; i < 24; i++) {
+        struct hbg_buffer *in = buffers[i % 2], *out = buffers[2 + i / 2 % 2];
+        int32_t values[8], read[8];
+        for (int k = 0; k < 8; k++) values[k] = i + k;
+        assert_int_equal(hbg_buffer_write(in, 32, values, sizeof values), HBG_OK);
+        run_as(device, program, HBG_ARGS(hbg_in(hbg_buffer_region(in, 32, HBG_I32, HBG_SHAPE(8))), hbg_out(hbg_buffer_region(out, 16, HBG_I32, HBG_SHAPE(8))), hbg_i32(i)), i > 0);
+        assert_int_equal(hbg_buffer_read(out, 16, read, sizeof read), HBG_OK);
+        for (int k = 0; k < 8; k++) assert_int_equal(read[k], (i + k) * i + 1);
+    }
+    for (int i = 0; i < 4; i++) hbg_buffer_destroy(buffers[i]);
+    hbg_program_destroy(program);
+}
+
+static void an_impure_program_is_always_built(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = PROGRAM(device, formula_build, kernels);
+    int32_t in[8] = { 0 }, out[8];
+    for (int i = 0; i < 3; i++) run_as(device, program, HBG_ARGS(hbg_in(HOST_I32(in, 8)), hbg_out(HOST_I32(out, 8)), hbg_i32(i)), false);
+    hbg_program_destroy(program);
+}
+
+/* ---- a value that the build computed with ---- */
+
+static void derived_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    built++;
+    int32_t k = hbg_args_get_i32(args, 2);
+    hbg_submit(g, SCALE, hbg_in(hbg_args_region(args, 0)), hbg_out(hbg_args_region(args, 1)), hbg_i32(k + 1));
+}
+
+static void a_derived_scalar(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = pure_program(device, derived_build);
+    int32_t in[4] = { 1, 2, 3, 4 }, out[4];
+    static const int32_t ks[] = { 1, 1, 5, 5, 1 };
+    for (int i = 0; i < 5; i++) {
+        struct hbg_arg_list list = HBG_ARGS(hbg_in(HOST_I32(in, 4)), hbg_out(HOST_I32(out, 4)), hbg_i32(ks[i]));
+        if (i == 0) run_as(device, program, list, false);
+        else if (i == 2) missed(device, program, list);
+        else program_run(program, list, NULL, NULL);
+        for (int k = 0; k < 4; k++) assert_int_equal(out[k], in[k] * (ks[i] + 1));
+    }
+    hbg_program_destroy(program);
+}
+
+/* Scalars read by the build in every type, and one that is bound and not read. */
+static void typed_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    built++;
+    int32_t sum = (int32_t)hbg_args_get_f32(args, 1) + hbg_args_get_i32(args, 2) + (int32_t)hbg_args_get_i64(args, 3);
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(sum));
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_args_scalar(args, 4));
+}
+
+static void guarded_scalars(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = pure_program(device, typed_build);
+    int32_t x = 0, expected = 0;
+    static const struct { float a; int32_t b; int64_t c; int32_t d; bool hit; } calls[] = {
+        { 1, 10, 100, 1000, false }, { 1, 10, 100, 1000, true }, { 1, 10, 100, -5, true }, { 2, 10, 100, 7, false },
+        { 2, 10, 100, 8, true }, { 2, 20, 100, 8, false }, { 2, 20, -100, 8, false }, { 2, 20, -100, 9, true },
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        struct hbg_arg_list list = HBG_ARGS(hbg_inout(HOST_I32(&x, 1)), hbg_f32(calls[i].a), hbg_i32(calls[i].b), hbg_i64(calls[i].c), hbg_i32(calls[i].d));
+        if (i > 0 && !calls[i].hit) missed(device, program, list);
+        else run_as(device, program, list, calls[i].hit);
+        expected += (int32_t)calls[i].a + calls[i].b + (int32_t)calls[i].c + calls[i].d;
+        assert_int_equal(x, expected);
+    }
+    hbg_program_destroy(program);
+}
+
+/* ---- shapes, strides, element types ---- */
+
+static void cells_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    built++;
+    struct hbg_region x = hbg_args_region(args, 0);
+    if (x.dtype != HBG_I32) return;
+    for (int64_t i = 0; i < x.shape[0]; i++) hbg_submit(g, ADD, hbg_inout(hbg_index(x, 0, i)), hbg_i32((int32_t)i));
+}
+
+static void changed_shapes(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = pure_program(device, cells_build);
+    int32_t x[64] = { 0 };
+#define STRIDED(n, step) hbg_inout(hbg_host_strided(x, HBG_I32, HBG_SHAPE(n), HBG_SHAPE((step) * 4)))
+    run_as(device, program, HBG_ARGS(STRIDED(4, 1)), false);
+    run_as(device, program, HBG_ARGS(STRIDED(4, 1)), true);
+    missed(device, program, HBG_ARGS(STRIDED(5, 1)));
+    missed(device, program, HBG_ARGS(STRIDED(5, 2)));
+    missed(device, program, HBG_ARGS(hbg_inout(hbg_host(x, HBG_F32, HBG_SHAPE(5)))));
+    missed(device, program, HBG_ARGS(hbg_inout(hbg_host(x, HBG_I32, HBG_SHAPE(6)))));
+#undef STRIDED
+    for (int i = 0; i < 64; i++) {
+        int32_t runs = (i < 4 ? 2 * i : 0) + (i < 5 ? i : 0) + (i % 2 == 0 && i / 2 < 5 ? i / 2 : 0) + (i < 6 ? i : 0);
+        assert_int_equal(x[i], runs);
+    }
+    hbg_program_destroy(program);
+}
+
+/* ---- which arguments share bytes ---- */
+
+/* x, then y through another argument, then x again: the order matters when they share bytes. */
+static void alias_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    built++;
+    struct hbg_region x = hbg_args_region(args, 0), y = hbg_args_region(args, 1);
+    for (int i = 0; i < 10; i++) {
+        hbg_submit(g, ADD, hbg_inout(x), hbg_i32(3));
+        hbg_submit(g, SCALE, hbg_in(y), hbg_out(y), hbg_i32(3));
+    }
+}
+
+static void plain_alias(int32_t *x, int32_t *y, int n)
+{
+    for (int i = 0; i < 10; i++) {
+        for (int k = 0; k < n; k++) x[k] += 3;
+        for (int k = 0; k < n; k++) y[k] *= 3;
+    }
+}
+
+static void changed_aliases(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    enum { N = 256 };
+    struct hbg_program *program = pure_program(device, alias_build);
+    static const int offsets[] = { 512, 512, 0, 0, 128, 128, 64, 512, 255, 256, 0, 700 };
+    static int32_t data[1024], expected[1024];
+    for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
+        for (int k = 0; k < 1024; k++) data[k] = expected[k] = k % 17;
+        plain_alias(expected, expected + offsets[i], N);
+        struct hbg_result result = HBG_OPTIONS(result);
+        program_run(program, HBG_ARGS(hbg_inout(HOST_I32(data, N)), hbg_inout(HOST_I32(data + offsets[i], N))), &result, NULL);
+        if (i == 0) assert_int_equal(result.replayed, 0);
+        else if (offsets[i] == offsets[i - 1]) assert_int_equal(result.replayed, 1);
+        assert_memory_equal(data, expected, sizeof data);
+    }
+    hbg_program_destroy(program);
+}
+
+/* The same with ranges of one device buffer. */
+static void changed_buffer_aliases(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    enum { N = 256 };
+    struct hbg_program *program = pure_program(device, alias_build);
+    struct hbg_buffer *buffer;
+    static int32_t data[1024], expected[1024];
+    static const int offsets[] = { 512, 512, 0, 128, 128, 512, 255, 256 };
+    assert_int_equal(hbg_buffer_create(device, sizeof data, &buffer), HBG_OK);
+    for (size_t i = 0; i < sizeof offsets / sizeof offsets[0]; i++) {
+        for (int k = 0; k < 1024; k++) data[k] = expected[k] = k % 17;
+        plain_alias(expected, expected + offsets[i], N);
+        assert_int_equal(hbg_buffer_write(buffer, 0, data, sizeof data), HBG_OK);
+        struct hbg_region x = hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(N)), y = hbg_buffer_region(buffer, (size_t)offsets[i] * 4, HBG_I32, HBG_SHAPE(N));
+        program_run(program, HBG_ARGS(hbg_inout(x), hbg_inout(y)), NULL, NULL);
+        assert_int_equal(hbg_buffer_read(buffer, 0, data, sizeof data), HBG_OK);
+        assert_memory_equal(data, expected, sizeof data);
+    }
+    hbg_buffer_destroy(buffer);
+    hbg_program_destroy(program);
+}
+
+/* ---- data that the build reads ---- */
+
+static void reading_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    built++;
+    struct hbg_region x = hbg_args_region(args, 0), table = hbg_args_region(args, 1);
+    const int32_t *steps = hbg_read(g, hbg_slice(table, 0, 0, 4));
+    if (!steps) return;
+    for (int i = 0; i < 4; i++) hbg_submit(g, ADD, hbg_inout(hbg_index(x, 0, i)), hbg_i32(steps[i]));
+    hbg_submit(g, ADD, hbg_inout(x), hbg_i32(hbg_read_i32(g, table, HBG_SHAPE(6))));
+}
+
+static void values_read_by_the_build(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = pure_program(device, reading_build);
+    int32_t x[4] = { 0 }, table[8] = { 1, 2, 3, 4, 50, 60, 100, 80 }, sum = 0;
+    static const struct { int at; bool hit; } changes[] = { { -1, false }, { -1, true }, { 4, true }, { 2, false }, { 6, false }, { 7, true }, { 0, false }, { -1, true } };
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        if (changes[i].at >= 0) table[changes[i].at] += 1000;
+        struct hbg_arg_list list = HBG_ARGS(hbg_inout(HOST_I32(x, 4)), hbg_in(hbg_host_const(table, HBG_I32, HBG_SHAPE(8))));
+        if (i > 0 && !changes[i].hit) missed(device, program, list);
+        else run_as(device, program, list, changes[i].hit);
+        sum += table[2] + table[6];
+        assert_int_equal(x[2], sum);
+    }
+    hbg_program_destroy(program);
+}
+
+/* The same from a device buffer. */
+static void values_read_from_a_buffer(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = pure_program(device, reading_build);
+    struct hbg_buffer *buffer;
+    int32_t x[4] = { 0 }, table[8] = { 1, 2, 3, 4, 50, 60, 100, 80 }, sum = 0;
+    assert_int_equal(hbg_buffer_create(device, sizeof table, &buffer), HBG_OK);
+    for (int i = 0; i < 6; i++) {
+        table[i % 2 ? 5 : 2] += 10;                         /* 5 is not looked at */
+        assert_int_equal(hbg_buffer_write(buffer, 0, table, sizeof table), HBG_OK);
+        run_as(device, program, HBG_ARGS(hbg_inout(HOST_I32(x, 4)), hbg_in(hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(8)))), i % 2);
+        sum += table[2] + table[6];
+        assert_int_equal(x[2], sum);
+    }
+    hbg_buffer_destroy(buffer);
+    hbg_program_destroy(program);
+}
+
+/* ---- whatever else the build looks at ---- */
+
+static struct { int32_t step, times; } outside;
+
+static void guarded_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    built++;
+    hbg_guard(g, &outside, sizeof outside);
+    for (int32_t i = 0; i < outside.times; i++) hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(outside.step));
+}
+
+static void guarded_memory(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = pure_program(device, guarded_build);
+    int32_t x = 0, expected = 0;
+    for (int i = 0; i < 8; i++) {
+        outside.step = 3;
+        outside.times = 2 + i / 2;
+        run_as(device, program, HBG_ARGS(hbg_inout(HOST_I32(&x, 1))), i % 2);
+        expected += outside.step * outside.times;
+        assert_int_equal(x, expected);
+    }
+    hbg_program_destroy(program);
+}
+
+/* ---- a buffer that the build named itself ---- */
+
+static struct hbg_buffer *weights;
+
+static void weights_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    built++;
+    struct hbg_region w = hbg_buffer_region(weights, 0, HBG_I32, HBG_SHAPE(4));
+    hbg_submit(g, COPY, hbg_in(w), hbg_out(hbg_args_region(args, 0)));
+    hbg_submit(g, ADD, hbg_inout(w), hbg_i32(1));
+}
+
+static void the_recording_keeps_a_named_buffer(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = pure_program(device, weights_build);
+    int32_t x[4], start[4] = { 10, 20, 30, 40 };
+    assert_int_equal(hbg_buffer_create(device, sizeof start, &weights), HBG_OK);
+    assert_int_equal(hbg_buffer_write(weights, 0, start, sizeof start), HBG_OK);
+    for (int32_t i = 0; i < 10; i++) {
+        if (i == 5) hbg_buffer_destroy(weights);            /* the recording still holds it */
+        run_as(device, program, HBG_ARGS(hbg_out(HOST_I32(x, 4))), i > 0);
+        for (int k = 0; k < 4; k++) assert_int_equal(x[k], start[k] + i);
+    }
+    hbg_program_destroy(program);
+}
+
+/* ---- a program that never holds is still right ---- */
+
+static void a_program_that_always_misses(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = pure_program(device, derived_build);
+    int32_t in[4] = { 1, 2, 3, 4 }, out[4];
+    for (int32_t i = 0; i < 30; i++) {
+        program_run(program, HBG_ARGS(hbg_in(HOST_I32(in, 4)), hbg_out(HOST_I32(out, 4)), hbg_i32(i)), NULL, NULL);
+        for (int k = 0; k < 4; k++) assert_int_equal(out[k], in[k] * (i + 1));
+    }
+    hbg_program_destroy(program);
+}
+
+int main(void)
+{
+    static const struct device_test tests[] = {
+        DEVICE_TEST(new_buffers_and_a_new_scalar), DEVICE_TEST(device_buffers_are_patched),
+        DEVICE_TEST(an_impure_program_is_always_built), DEVICE_TEST(a_derived_scalar), DEVICE_TEST(guarded_scalars),
+        DEVICE_TEST(changed_shapes), DEVICE_TEST(changed_aliases), DEVICE_TEST(changed_buffer_aliases),
+        DEVICE_TEST(values_read_by_the_build), DEVICE_TEST(values_read_from_a_buffer), DEVICE_TEST(guarded_memory),
+        DEVICE_TEST(the_recording_keeps_a_named_buffer), DEVICE_TEST(a_program_that_always_misses),
+    };
+    return DEVICE_TESTS_RUN(tests);
+}
