@@ -15,6 +15,7 @@
 #endif
 
 #include "base/alloc.h"
+#include "base/inside.h"
 #include "sched/sched.h"
 
 enum { CPUS_MAX = 4096, PAGE = 4096 };
@@ -89,6 +90,7 @@ static void *worker_main(void *argument)
     char name[16];
     snprintf(name, sizeof name, "hbg-%u", (unsigned)thread->index);
     pthread_setname_np(pthread_self(), name);
+    hbg__inside = HBG__INSIDE_KERNEL;               /* this thread runs nothing else that could call a device */
     if (thread->cpu >= 0) {
         size_t bytes = CPU_ALLOC_SIZE(CPUS_MAX);
         cpu_set_t *set = CPU_ALLOC(CPUS_MAX);
