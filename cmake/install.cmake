@@ -25,4 +25,5 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hbgConfig.cmake ${CMAKE_CURRENT_BINARY
 if(TARGET hbg_command)
     set_target_properties(hbg_command PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
     install(TARGETS hbg_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+    install(FILES workloads/gp/mauna_loa_co2.csv DESTINATION ${CMAKE_INSTALL_DATADIR}/hbg COMPONENT command)   # `hbg run gp`
 endif()

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/inside.h"
 #include "base/option.h"
@@ -146,6 +147,18 @@ static void close_platform(struct hbg_device *device)
     device->closed = true;
 }
 
+/* One line for those who listen: what was opened, and the address space that an arena gets here, which is less than asked for
+   where the system refuses it. */
+static void log_opened(const struct hbg_device *device, const char *spec)
+{
+    struct hbg__arena arena;
+    if (!hbg__log_wants(&device->log, HBG_LOG_INFO) || !hbg__arena_open(&arena, device->reserve_bytes, true)) return;
+    hbg__log_write(&device->log, HBG_LOG_INFO, "hbg: opened \"%.100s\": %u workers, %s memory, %zu MiB of address space reserved an arena", spec,
+                   device->properties.workers, device->properties.unified ? "unified" : "discrete",
+                   (arena.below_reserved + arena.above_reserved) >> 20);
+    hbg__arena_close(&arena);
+}
+
 enum hbg_status hbg_device_open(const char *spec, const struct hbg_device_options *options, struct hbg_device **device)
 {
     struct hbg_device_options given = { .size = sizeof given };
@@ -164,6 +177,7 @@ enum hbg_status hbg_device_open(const char *spec, const struct hbg_device_option
     if (status) return status;
     status = open_platform(made, &set, given.error);
     if (!status) {
+        log_opened(made, spec);
         *device = made;
         return HBG_OK;
     }

@@ -5,6 +5,7 @@ import csv
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import tempfile
@@ -146,8 +147,22 @@ def progress_on_a_terminal():
     assert shown.endswith("\r\033[K"), repr(shown)
 
 
+def info():
+    done = subprocess.run([HBG, "info", "--device", "cpu:workers=3"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    for label in ("hbg", "machine", "cpus", "cpu quota", "page", "device", "device says"):
+        assert re.search(f"^{label} {{2,}}\\S", done.stdout, re.MULTILINE), (label, done.stdout)
+    assert re.search(r": 3 workers, unified memory, \d+ MiB of address space", done.stdout), done.stdout
+    with open(HBG, "rb") as file:
+        program = file.read()
+    if b"__asan_init" in program or b"__tsan_init" in program:      # their shadow memory alone is larger
+        return
+    limited = subprocess.run(["bash", "-c", 'ulimit -v 4000000; "$HBG" info'], capture_output=True, text=True, timeout=60)
+    assert limited.returncode == 0 and "limited to 4,096,000,000 bytes" in limited.stdout, limited.stdout
+
+
 if __name__ == "__main__":
     for test in (every_device_same_bits, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
-                 failing_kernel, progress_on_a_terminal):
+                 failing_kernel, progress_on_a_terminal, info):
         test()
         print("ok", test.__name__)
