@@ -47,6 +47,7 @@ enum {
    history it shares: itself, or the first argument of its group. */
 struct hbg__storage {
     uint32_t home, base;                /* index of the home; entry of the base table that arguments name */
+    uint32_t no_short;                  /* freed, without bytes, or not its own home: submit.c leaves it alone */
     int64_t displacement;               /* from the home's first byte to the point that region offsets count from */
     int64_t word_bias;                  /* added to a region's offset when it is recorded: an intermediate's place in the heap */
     uint64_t size_bytes;
@@ -59,8 +60,6 @@ struct hbg__storage {
     uint32_t wide;                      /* partial accesses that belong to no cells */
     uint32_t grid;                      /* index; 0: none */
     uint32_t flags;
-    uint32_t scope;                     /* depth at which it was allocated */
-    uint32_t buffer;                    /* index + 1 in the recording's buffers; 0: none */
     uint32_t group;                     /* of the boundary; UINT32_MAX: none */
     uint64_t heap_off;
     /* the shortest way from an offset to a whole cell, for grids with cells along at most two axes */
@@ -69,7 +68,7 @@ struct hbg__storage {
     uint32_t fast_row;                  /* cells in one row of the second axis */
     uint32_t fast_axes;                 /* 1 or 2 */
     uint32_t cell_base;                 /* index of the grid's first cell */
-    uint32_t unused;
+    uint32_t touched_lo, touched_hi;    /* cells used in this generation: indices in [lo, hi) */
     int64_t grid_origin;                /* byte of the home where cell 0 begins */
 };
 
@@ -123,7 +122,7 @@ struct hbg_graph {
 
     /* hazard map */
     uint32_t generation;                /* the last one given out; never reset, never repeated */
-    uint32_t cell_top, pool_top, grid_count;
+    uint32_t cell_top, pool_top, pool_limit, grid_count;
     uint32_t stamp;                     /* the last one given out, as above */
     uint32_t regrid_home;               /* storage whose grid wants to change after this submit; HBG__NIL: none */
     struct hbg__view regrid_view;
@@ -204,6 +203,10 @@ bool hbg__payload_insert(struct hbg_graph *g, uint32_t units, uint32_t *offset);
 
 /* A noop after these tasks (marks in any order, unique; sorted in place): its mark, 0 when latched. */
 uint32_t hbg__append_noop(struct hbg_graph *g, uint32_t *marks, uint32_t count, uint32_t flags);
+
+/* ---- submit.c: one more producer of the task being submitted; false: latched ----------------------------------- */
+
+bool hbg__producer_add(struct hbg_graph *g, uint32_t mark);
 
 /* ---- scope.c ---------------------------------------------------------------------------------------------------- */
 

@@ -14,6 +14,8 @@ bool hbg__hazard_new_generation(struct hbg_graph *g, uint32_t home)
         return false;
     }
     g->storages[home].generation = g->generation;
+    g->storages[home].touched_lo = UINT32_MAX;
+    g->storages[home].touched_hi = 0;
     return true;
 }
 
@@ -63,8 +65,6 @@ static bool lay_cells(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid
     s->cell_base = g->cell_top;
     s->cell_layout = 0;
     g->cell_top += grid->total;
-    grid->touched_lo = grid->total;
-    grid->touched_hi = 0;
     grid->excess = 0;
     set_fast(s, grid);
     return hbg__hazard_new_generation(g, home);

@@ -8,12 +8,11 @@
 #include "graph/hazard_grid.h"
 #include "graph/region_overlap.h"
 
-struct reader_block { uint32_t mark[3], next; };                /* filled from mark[0]; next: an older block or mark */
 struct part_node { uint32_t part, next, unused[2]; };
 struct part { struct hbg__view view; uint32_t writer, readers; };
 
 enum { POOL_UNIT = 16 };
-_Static_assert(sizeof(struct reader_block) == POOL_UNIT && sizeof(struct part_node) == POOL_UNIT, "one pool unit each");
+_Static_assert(sizeof(struct hbg__reader_block) == POOL_UNIT && sizeof(struct part_node) == POOL_UNIT, "one pool unit each");
 
 static void *pool_at(const struct hbg_graph *g, uint32_t index) { return g->pool_arena.origin + (size_t)index * POOL_UNIT; }
 static struct part *part_at(const struct hbg_graph *g, uint32_t index) { return pool_at(g, index); }
@@ -28,6 +27,7 @@ static uint32_t pool_take(struct hbg_graph *g, size_t bytes)
         return 0;
     }
     g->pool_top += units;
+    g->pool_limit = (uint32_t)(g->pool_arena.above / POOL_UNIT < HBG__CHAIN ? g->pool_arena.above / POOL_UNIT : HBG__CHAIN);
     return at;
 }
 
@@ -64,9 +64,8 @@ static bool is_noop(const struct hbg_graph *g, uint32_t mark)
 static bool gather_chain(struct hbg_graph *g, uint32_t chain, uint32_t after, uint32_t *newest)
 {
     while (chain) {
-        const struct reader_block *block = chain & HBG__CHAIN ? pool_at(g, chain & ~HBG__CHAIN) : NULL;
-        struct reader_block one = { { chain, 0, 0 }, 0 };
-        if (block) one = *block;
+        struct hbg__reader_block one = { { chain, 0, 0 }, 0 };
+        if (chain & HBG__CHAIN) one = *hbg__reader_block_at(g, chain);
         for (int i = 0; i < 3; i++) {
             if (one.mark[i] <= after) continue;
             if (!hbg__gather(g, one.mark[i])) return false;
@@ -80,21 +79,10 @@ static bool gather_chain(struct hbg_graph *g, uint32_t chain, uint32_t after, ui
 /* Add a reader to a chain; a task is there once. */
 static bool add_reader(struct hbg_graph *g, uint32_t *chain, uint32_t mark)
 {
-    if (*chain == 0 || *chain == mark) { *chain = mark; return true; }
-    if (*chain & HBG__CHAIN) {
-        struct reader_block *block = pool_at(g, *chain & ~HBG__CHAIN);
-        for (int i = 0; i < 3; i++) {
-            if (block->mark[i] == mark) return true;
-            if (block->mark[i] == 0) { block->mark[i] = mark; return true; }
-        }
-    }
-    uint32_t at = pool_take(g, sizeof(struct reader_block));
-    if (!at) return false;
-    struct reader_block *block = pool_at(g, at);
-    if (*chain & HBG__CHAIN) *block = (struct reader_block){ { mark, 0, 0 }, *chain };
-    else *block = (struct reader_block){ { *chain, mark, 0 }, 0 };
-    *chain = HBG__CHAIN | at;
-    return true;
+    if (hbg__reader_add(g, chain, mark)) return true;
+    if (!pool_take(g, POOL_UNIT)) return false;
+    g->pool_top--;                      /* there is room now */
+    return hbg__reader_add(g, chain, mark);
 }
 
 /* Put one noop in place of what was gathered. 0: latched. */
@@ -190,8 +178,8 @@ static bool gather_whole(struct collect *c)
     if (c->writes && !gather_chain(c->g, s->readers, 0, &newest)) return false;
     if (s->grid) {
         const struct hbg__grid *grid = hbg__grid_at(c->g, s->grid);
-        for (uint32_t i = grid->touched_lo; i < grid->touched_hi; i++) {
-            const struct hbg__cell *cell = hbg__cell_at(c->g, s->cell_base + i);
+        for (uint32_t i = s->touched_lo; i < s->touched_hi; i++) {
+            const struct hbg__cell *cell = hbg__cell_at(c->g, i);
             uint32_t reader = 0;
             c->visited++;
             if (cell->generation != s->generation) continue;
@@ -204,13 +192,6 @@ static bool gather_whole(struct collect *c)
     }
     if (!gather_wide(c, NULL)) return false;
     return newest > s->writer || hbg__gather(c->g, s->writer);
-}
-
-static bool add_producer(struct hbg_graph *g, uint32_t mark)
-{
-    if (HBG_LIKELY(hbg__producers_add(&g->producers, mark))) return true;
-    return hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, g->producers.count + 1, sizeof(uint32_t))
-        && hbg__producers_add(&g->producers, mark);
 }
 
 /* A reader that had to join writes the noop where it looked, so that the next reader finds it at once. */
@@ -240,13 +221,13 @@ static bool settle(struct collect *c, const struct hbg__access *access, const st
     bool long_search = !c->writes && access->place == HBG__ACCESS_WHOLE && c->visited > 4 * HBG__JOIN_ABOVE;
     if (g->manual || (g->gathered_count <= HBG__JOIN_ABOVE && !(long_search && g->gathered_count > 1))) {
         for (uint32_t i = 0; i < g->gathered_count; i++)
-            if (!add_producer(g, g->gathered[i])) return false;
+            if (!hbg__producer_add(g, g->gathered[i])) return false;
         return true;
     }
     uint32_t noop = join_gathered(g);
     if (!noop) return false;
     if (!c->writes) raise_writers(c, access, span, noop);
-    return add_producer(g, noop);
+    return hbg__producer_add(g, noop);
 }
 
 static bool collect_part(struct collect *c, const struct hbg__access *access, struct hbg__span *span)
@@ -270,7 +251,7 @@ bool hbg__hazard_collect(struct hbg_graph *g, const struct hbg__access *access)
     struct hbg__span span = { .box = false };
     bool whole = access->place == HBG__ACCESS_WHOLE;
     if (access->place == HBG__ACCESS_NONE) return true;
-    if (whole && !access->writes && c.s->part_writer <= c.s->writer) return add_producer(g, c.s->writer);
+    if (whole && !access->writes && c.s->part_writer <= c.s->writer) return hbg__producer_add(g, c.s->writer);
     if (!whole && access->writes && !join_whole_readers(g, c.s)) return false;
     hbg__gather_begin(g);
     if (whole) return gather_whole(&c) && settle(&c, access, &span);
@@ -288,18 +269,6 @@ struct note {
     const struct hbg__view *view;
     bool writes;
 };
-
-static struct hbg__cell *open_cell(struct hbg_graph *g, struct hbg__storage *s, uint32_t index)
-{
-    struct hbg__cell *cell = hbg__cell_at(g, s->cell_base + index);
-    if (cell->generation != s->generation) {
-        struct hbg__grid *grid = hbg__grid_at(g, s->grid);
-        *cell = (struct hbg__cell){ s->generation, 0, 0, 0 };
-        if (index < grid->touched_lo) grid->touched_lo = index;
-        if (index >= grid->touched_hi) grid->touched_hi = index + 1;
-    }
-    return cell;
-}
 
 static bool note_cell(struct note *n, struct hbg__cell *cell)
 {
@@ -350,8 +319,9 @@ static bool note_part(struct note *n, uint32_t *list)
 static bool note_row(void *context, uint32_t first, uint32_t count, uint32_t covered_lo, uint32_t covered_hi)
 {
     struct note *n = context;
+    struct hbg__storage *s = &n->g->storages[n->home];
     for (uint32_t i = 0; i < count; i++) {
-        struct hbg__cell *cell = open_cell(n->g, &n->g->storages[n->home], first + i);
+        struct hbg__cell *cell = hbg__cell_open(n->g, s, s->cell_base + first + i);
         uint32_t parts = cell->parts;
         if (i >= covered_lo && i < covered_hi) {
             if (!note_cell(n, cell)) return false;
@@ -415,9 +385,6 @@ static bool note_whole(struct note *n)
     s->writer = n->mark;
     s->readers = s->wide = 0;
     if (!s->grid) return true;
-    struct hbg__grid *grid = hbg__grid_at(g, s->grid);
-    grid->touched_lo = grid->total;
-    grid->touched_hi = 0;
     return hbg__hazard_new_generation(g, n->home);
 }
 
@@ -428,7 +395,7 @@ bool hbg__hazard_note(struct hbg_graph *g, const struct hbg__access *access, uin
     if (access->place == HBG__ACCESS_NONE) return true;
     if (access->place == HBG__ACCESS_WHOLE) return note_whole(&n);
     if (access->writes) s->part_writer = mark;
-    if (access->place == HBG__ACCESS_CELL) return note_cell(&n, open_cell(g, s, access->cell - s->cell_base));
+    if (access->place == HBG__ACCESS_CELL) return note_cell(&n, hbg__cell_open(g, s, access->cell));
     return note_view(&n);
 }
 

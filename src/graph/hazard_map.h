@@ -51,7 +51,6 @@ struct hbg__grid {
     int64_t origin, unit;               /* first byte of the parent; bytes of the innermost unit */
     int64_t stride[5], extent[5], cell[5];
     uint32_t count[5];                  /* cells along an axis: extent / cell, rounded up */
-    uint32_t touched_lo, touched_hi;    /* cells used in this generation lie in [lo, hi) */
     uint64_t excess, threshold;         /* work beyond one cell per access */
 };
 
@@ -84,6 +83,45 @@ bool hbg__gather(struct hbg_graph *g, uint32_t mark);
 static inline struct hbg__cell *hbg__cell_at(const struct hbg_graph *g, uint32_t index)
 {
     return (struct hbg__cell *)(void *)g->cell_arena.origin + index;
+}
+
+/* The cell, emptied if it is of another generation. */
+static inline struct hbg__cell *hbg__cell_open(struct hbg_graph *g, struct hbg__storage *s, uint32_t index)
+{
+    struct hbg__cell *cell = hbg__cell_at(g, index);
+    if (cell->generation != s->generation) {
+        cell->generation = s->generation;
+        cell->writer = cell->readers = cell->parts = 0;
+        if (index < s->touched_lo) s->touched_lo = index;
+        if (index >= s->touched_hi) s->touched_hi = index + 1;
+    }
+    return cell;
+}
+
+/* ---- readers: the part that submit has inline ------------------------------------------------------------------ */
+
+struct hbg__reader_block { uint32_t mark[3], next; };           /* ascending, filled from mark[0]; next: an older block, or 0 */
+
+static inline struct hbg__reader_block *hbg__reader_block_at(const struct hbg_graph *g, uint32_t chain)
+{
+    return (struct hbg__reader_block *)(void *)g->pool_arena.origin + (chain & ~HBG__CHAIN);
+}
+
+/* Add the newest task to a chain, once. False: the general path has to make room. */
+static inline bool hbg__reader_add(struct hbg_graph *g, uint32_t *chain, uint32_t mark)
+{
+    if (*chain == 0 || *chain == mark) { *chain = mark; return true; }
+    if (*chain & HBG__CHAIN) {
+        struct hbg__reader_block *block = hbg__reader_block_at(g, *chain);
+        uint32_t at = block->mark[1] == 0 ? 1 : 2;
+        if (block->mark[at - 1] == mark || block->mark[2] == mark) return true;
+        if (block->mark[at] == 0) { block->mark[at] = mark; return true; }
+    }
+    if (g->pool_top >= g->pool_limit) return false;
+    *hbg__reader_block_at(g, g->pool_top) = *chain & HBG__CHAIN ? (struct hbg__reader_block){ { mark, 0, 0 }, *chain }
+                                                                : (struct hbg__reader_block){ { *chain, mark, 0 }, 0 };
+    *chain = HBG__CHAIN | g->pool_top++;
+    return true;
 }
 
 /* The cell that a region with the storage's cell layout is, when it lies on the grid; HBG__NIL otherwise. The reciprocals

@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
 struct hbg__producers {
     uint32_t *mark;                     /* ascending, unique, never 0 */
@@ -34,7 +33,7 @@ static inline bool hbg__producers_add(struct hbg__producers *p, uint32_t mark)
         if (at > 0 && p->mark[at - 1] == mark) return true;
     }
     if (p->count == p->capacity) return false;
-    if (at < p->count) memmove(p->mark + at + 1, p->mark + at, (size_t)(p->count - at) * sizeof *p->mark);
+    for (uint32_t i = p->count; i > at; i--) p->mark[i] = p->mark[i - 1];
     p->mark[at] = mark;
     p->count++;
     return true;

@@ -142,6 +142,7 @@ struct hbg_region hbg_alloc(struct hbg_graph *g, enum hbg_dtype dtype, struct hb
     if (!s) return bad_region();
     s->base = HBG__BASE_HEAP;
     s->size_bytes = size;
+    s->no_short = size == 0;
     s->heap_off = off;
     s->word_bias = (int64_t)off;
     s->whole_layout = layout;
@@ -161,6 +162,7 @@ static bool free_storages(struct hbg_graph *g, uint32_t first)
         struct hbg__storage *s = &g->storages[i];
         if (s->base != HBG__BASE_HEAP || (s->flags & HBG__STORAGE_FREED)) continue;
         s->flags |= HBG__STORAGE_FREED;
+        s->no_short = 1;
         if (!push_free_block(g, s, end)) return false;
     }
     return true;

@@ -87,9 +87,11 @@ bool hbg__storage_boundary(struct hbg_graph *g)
         if (a->group == UINT32_MAX) continue;
         s->displacement = a->displacement;
         s->size_bytes = b->group[a->group].size_bytes;
+        s->no_short = s->size_bytes == 0;
         for (uint32_t j = 0; j < i; j++) {
             if (b->arg[j].group != a->group) continue;
             s->home = j;
+            s->no_short = g->storages[j].no_short = 1;
             g->storages[j].flags |= HBG__STORAGE_SHARED;
             break;
         }

@@ -9,22 +9,21 @@
  * the map inserts come before it. A call that fails latches the error; what it has noted by then does not matter, since
  * nothing can be submitted any more.
  *
- * Two thirds of this file is the short way for a region that is one whole cell, or all of its storage.
+ * The short way. A region with the layout of the cells of its storage, lying on the grid, or with the layout of the whole
+ * storage, and a history without parts and long chains, is settled right here. This is what tiled code submits, and what the
+ * cost of a task is made of; any other argument goes to argument.c.
  */
+#include "graph/submit.h"
 #include "graph/append.h"
 #include "graph/hazard_map.h"
 #include "graph/signature.h"
 
 #include <hbg/subgraph.h>
 
-/* One submit in progress. */
-struct submit {
-    struct hbg_graph *g;
-    const struct hbg__signature *signature;     /* NULL: a noop */
-    const char *kernel_name;
-    uint32_t arg_count;                         /* positions taken so far */
-    uint32_t access_count;
-};
+enum { SHORT_ACCESSES = 8, MARKS_PER_ARGUMENT = 16, NOOP = -1 /* in place of a kernel */ };
+
+/* An access that was settled on the short way: cell is HBG__NIL for all of the storage. */
+struct short_access { uint32_t home, cell; bool writes; };
 
 static struct hbg_task no_task(const struct hbg_graph *g)
 {
@@ -32,214 +31,140 @@ static struct hbg_task no_task(const struct hbg_graph *g)
     return t;
 }
 
-/* ---- producers --------------------------------------------------------------------------------------------------- */
-
-static HBG_COLD bool add_producer_slowly(struct hbg_graph *g, uint32_t mark)
+bool hbg__producer_add(struct hbg_graph *g, uint32_t mark)
 {
-    return hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, g->producers.count + 1, sizeof(uint32_t))
+    if (hbg__producers_add(&g->producers, mark)) return true;
+    return hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, g->producers.count + MARKS_PER_ARGUMENT, sizeof(uint32_t))
         && hbg__producers_add(&g->producers, mark);
 }
 
-static inline bool add_producer(struct hbg_graph *g, uint32_t mark)
+/* ---- the short way ------------------------------------------------------------------------------------------------
+ *
+ * The loop keeps what it needs of the graph in registers: every store to a table might otherwise be one to the graph.
+ */
+
+struct short_way {
+    unsigned char *payload;
+    struct hbg__storage *storages;
+    struct hbg__cell *cells;
+    const struct hbg__reader_block *blocks;
+    uint32_t *mark;                             /* producers so far */
+    uint32_t mark_count, storage_base, storage_count;
+    struct hbg_view_arg *out;                   /* of the next position */
+};
+
+static inline void load(struct short_way *w, const struct hbg_graph *g, uint32_t position)
 {
-    return HBG_LIKELY(hbg__producers_add(&g->producers, mark)) || add_producer_slowly(g, mark);
+    w->payload = g->payload;
+    w->storages = g->storages;
+    w->cells = (struct hbg__cell *)(void *)g->cell_arena.origin;
+    w->blocks = (const struct hbg__reader_block *)(const void *)g->pool_arena.origin;
+    w->mark = g->producers.mark;
+    w->mark_count = g->producers.count;
+    w->storage_base = g->storage_base;
+    w->storage_count = g->storage_count;
+    w->out = (struct hbg_view_arg *)(void *)(g->payload + (size_t)g->payload_top * 8) + position;
 }
 
-/* A whole cell without parts, or a storage without cells: the history is one small record, and so are the rules. */
-static inline bool collect_simple(struct hbg_graph *g, uint32_t writer, uint32_t reader, bool writes)
+/* There is room: see MARKS_PER_ARGUMENT. */
+static inline void put_mark(struct short_way *w, uint32_t mark)
 {
-    if (!writes) return add_producer(g, writer);
-    return add_producer(g, reader) && (reader > writer || add_producer(g, writer));
+    uint32_t at = w->mark_count;
+    if (mark == 0) return;
+    while (at > 0 && w->mark[at - 1] > mark) at--;
+    if (at > 0 && w->mark[at - 1] == mark) return;
+    for (uint32_t i = w->mark_count++; i > at; i--) w->mark[i] = w->mark[i - 1];
+    w->mark[at] = mark;
 }
 
-static inline bool collect(struct hbg_graph *g, const struct hbg__storage *s, const struct hbg__access *a)
+/* The readers of a cell and, when none of them is newer, its last writer. False: too many, nothing added. */
+static inline bool put_readers(struct short_way *w, uint32_t writer, uint32_t chain)
 {
-    if (a->place == HBG__ACCESS_CELL) {
-        const struct hbg__cell *cell = hbg__cell_at(g, a->cell);
-        bool used = cell->generation == s->generation;
-        uint32_t own = used ? cell->writer : 0, readers = used ? cell->readers : 0;
-        bool simple = !(used && cell->parts) && !s->wide && !(a->writes && (s->readers | (readers & HBG__CHAIN)));
-        if (HBG_LIKELY(simple)) return collect_simple(g, own > s->writer ? own : s->writer, readers, a->writes);
-    } else if (a->place == HBG__ACCESS_WHOLE && !s->grid && !s->wide && !(s->readers & HBG__CHAIN)) {
-        return collect_simple(g, s->writer, s->readers, a->writes);
-    }
-    return hbg__hazard_collect(g, a);
-}
-
-static inline bool note(struct hbg_graph *g, const struct hbg__access *a, uint32_t mark)
-{
-    struct hbg__storage *s = &g->storages[a->home];
-    if (a->place == HBG__ACCESS_CELL) {
-        struct hbg__cell *cell = hbg__cell_at(g, a->cell);
-        if (HBG_LIKELY(cell->generation == s->generation && (a->writes || cell->readers == 0))) {
-            if (a->writes) {
-                s->part_writer = cell->writer = mark;
-                cell->readers = cell->parts = 0;
-            } else {
-                cell->readers = mark;
-            }
-            return true;
+    uint32_t newest = 0, block = chain & ~HBG__CHAIN;
+    for (int count = 0; (block = w->blocks[block].next & ~HBG__CHAIN) != 0; count++)
+        if (count == 3) return false;
+    for (block = chain & ~HBG__CHAIN; block; block = w->blocks[block].next & ~HBG__CHAIN) {
+        for (int i = 0; i < 3 && w->blocks[block].mark[i]; i++) {
+            put_mark(w, w->blocks[block].mark[i]);
+            if (w->blocks[block].mark[i] > newest) newest = w->blocks[block].mark[i];
         }
     }
-    return hbg__hazard_note(g, a, mark);
-}
-
-/* ---- arguments --------------------------------------------------------------------------------------------------- */
-
-static inline struct hbg_view_arg *arg_at(const struct hbg_graph *g, uint32_t i)
-{
-    return (struct hbg_view_arg *)(void *)(g->payload + (size_t)g->payload_top * 8) + i;
-}
-
-static HBG_COLD void fail_signature(struct submit *s, const struct hbg_arg *arg)
-{
-    char wanted[32], given[32];
-    hbg__signature_text_of_arg(arg, given);
-    if (s->arg_count >= s->signature->arg_count) {
-        hbg__graph_fail(s->g, HBG_E_SIGNATURE, (int)s->arg_count, s->kernel_name, "kernel %s takes %u arguments, argument %u (%s) is one more",
-                        s->kernel_name, s->signature->arg_count, s->arg_count, given);
-        return;
-    }
-    hbg__signature_text_of(s->signature, s->arg_count, wanted);
-    hbg__graph_fail(s->g, HBG_E_SIGNATURE, (int)s->arg_count, s->kernel_name, "argument %u of kernel %s is '%s', its signature says '%s'",
-                    s->arg_count, s->kernel_name, given, wanted);
-}
-
-static inline bool check_signature(struct submit *s, const struct hbg_arg *arg, uint32_t kind, uint32_t dtype)
-{
-    const struct hbg__signature *sig = s->signature;
-    uint32_t i = s->arg_count;
-    if (!sig->given) return true;
-    if (HBG_LIKELY(i < sig->arg_count && sig->kind[i] == kind && sig->dtype[i] == dtype)) return true;
-    if (hbg__signature_permits(sig, i, arg)) return true;
-    fail_signature(s, arg);
-    return false;
-}
-
-static bool put_scalar(struct submit *s, const struct hbg_arg *arg, uint64_t word, uint32_t base, int dtype)
-{
-    struct hbg_graph *g = s->g;
-    uint32_t layout = dtype >= 0 && dtype <= HBG_F64 ? g->scalar_layouts[dtype] : 0;
-    if (!check_signature(s, arg, HBG_ARG_SCALAR, (uint32_t)dtype)) return false;
-    if (!layout && dtype && !(layout = hbg__layout_of_scalar(g, dtype))) return false;
-    *arg_at(g, s->arg_count++) = (struct hbg_view_arg){ word, base, layout };
+    if (newest < writer) put_mark(w, writer);
     return true;
 }
 
-static bool put_bound(struct submit *s, const struct hbg_arg *arg)
+static inline bool put_history(struct short_way *w, uint32_t writer, uint32_t readers, bool writes)
 {
-    struct hbg_graph *g = s->g;
-    const struct hbg__boundary *b = &g->input->boundary;
-    if (arg->index >= b->arg_count || b->arg[arg->index].group != UINT32_MAX || b->arg[arg->index].arg.kind != HBG_ARG_SCALAR) {
-        hbg__graph_fail(g, HBG_E_ACCESS, (int)s->arg_count, s->kernel_name, "argument %u binds boundary position %u, which is no scalar",
-                        s->arg_count, arg->index);
-        return false;
-    }
-    return put_scalar(s, arg, 0, HBG__BASE_BOUNDARY + arg->index, arg->dtype);
-}
-
-/* Parameter bytes stand in the payload, 16-byte aligned. */
-static bool put_bytes(struct submit *s, const struct hbg_arg *arg)
-{
-    struct hbg_graph *g = s->g;
-    uint32_t size = arg->index, units = (size + 15) / 16 * 2, offset, pad;
-    if (size > 4096 || (size > 0 && !arg->u.bytes)) {
-        hbg__graph_fail(g, size > 4096 ? HBG_E_LIMIT : HBG_E_NULL, (int)s->arg_count, s->kernel_name,
-                        "argument %u: parameter bytes are %u at a pointer; up to 4096 bytes and no NULL", s->arg_count, size);
-        return false;
-    }
-    if (!check_signature(s, arg, HBG_ARG_BYTES, size)) return false;
-    struct hbg_region shape = { .dtype = HBG_U8, .rank = 1, .shape = { size }, .stride_bytes = { 1 } };
-    uint32_t layout = hbg__layout_of_region(g, &shape);
-    if (!layout || (g->payload_top & 1 && !hbg__payload_insert(g, 1, &pad)) || !hbg__payload_insert(g, units, &offset)) return false;
-    memset(g->payload + (size_t)offset * 8, 0, (size_t)units * 8);
-    if (size) memcpy(g->payload + (size_t)offset * 8, arg->u.bytes, size);
-    *arg_at(g, s->arg_count++) = (struct hbg_view_arg){ (uint64_t)offset * 8, HBG__BASE_PAYLOAD, layout };
+    if (writes && (readers & HBG__CHAIN)) return put_readers(w, writer, readers);
+    if (!writes || readers < writer) put_mark(w, writer);
+    if (writes) put_mark(w, readers);
     return true;
 }
 
-static bool put_after(struct submit *s, const struct hbg_arg *arg)
+static inline bool same_layout(const struct hbg_layout *l, const struct hbg_region *r)
 {
-    struct hbg_graph *g = s->g;
-    struct hbg_task task = arg->u.task;
-    if (task.graph != g->serial || task.id >= g->task_count) {
-        hbg__graph_fail(g, HBG_E_TASK_ID, -1, s->kernel_name, "hbg_after names task %u of %s", task.id,
-                        task.graph == g->serial ? "this graph, which has not been submitted" : "another graph");
-        return false;
-    }
-    return add_producer(g, task.id + 1);
+    if (((unsigned)(uint16_t)l->dtype ^ r->dtype) | ((unsigned)l->rank ^ r->rank)) return false;
+    if (r->rank != 2) return hbg__layout_is(l, r);
+    return ((l->shape[0] ^ r->shape[0]) | (l->shape[1] ^ r->shape[1]) | (l->stride_bytes[0] ^ r->stride_bytes[0]) |
+            (l->stride_bytes[1] ^ r->stride_bytes[1])) == 0;
 }
 
-/* A region that is neither a whole cell nor a whole storage by its looks. */
-static HBG_NO_INLINE uint32_t classify(struct submit *s, const struct hbg_region *r, uint32_t home, int64_t off, struct hbg__access *access)
+/* Settle the region, or leave everything as it was. */
+static inline bool region_short(struct short_way *w, const struct hbg_arg *arg, struct short_access *access)
 {
-    if (!hbg__hazard_classify(s->g, home, off, r, (int)s->arg_count, access)) return 0;
-    return hbg__layout_of_region(s->g, r);
-}
-
-static inline bool put_region(struct submit *s, const struct hbg_arg *arg)
-{
-    struct hbg_graph *g = s->g;
     const struct hbg_region *r = &arg->u.region;
     bool writes = arg->kind != HBG_ARG_IN;
-    uint32_t index = r->storage - g->storage_base, layout;
-    struct hbg__storage *own = &g->storages[index];
-    if (HBG_UNLIKELY(index >= g->storage_count || (r->flags & ~HBG_REGION_READ_ONLY) || (own->flags & HBG__STORAGE_FREED))) {
-        if (!(own = hbg__storage_of(g, r, (int)s->arg_count))) return false;
-    }
-    if (s->signature && !check_signature(s, arg, arg->kind, r->dtype)) return false;
-    if (HBG_UNLIKELY(writes && (r->flags & HBG_REGION_READ_ONLY) && arg->kind != HBG_ARG_UNTRACKED)) {
-        hbg__graph_fail(g, HBG_E_ACCESS, (int)s->arg_count, s->kernel_name, "argument %u would write a read-only region", s->arg_count);
-        return false;
-    }
-    struct hbg__storage *home = &g->storages[own->home];
-    struct hbg__access *access = &g->accesses[s->access_count];
-    int64_t off = r->offset_bytes + own->displacement, word = r->offset_bytes + own->word_bias;
-    uint32_t base = own->base;
-    access->home = own->home;
-    access->writes = writes;
-    if (home->cell_layout && !home->wide && hbg__layout_is(hbg__layout_at(g, home->cell_layout), r) &&
-        (access->cell = hbg__hazard_fast_cell(home, off)) != HBG__NIL) {
-        access->place = HBG__ACCESS_CELL;
-        layout = home->cell_layout;
-    } else if (own == home && r->offset_bytes == 0 && own->whole_layout && !(own->flags & HBG__STORAGE_SHARED) &&
-               own->size_bytes > 0 && hbg__layout_is(hbg__layout_at(g, own->whole_layout), r)) {
-        access->place = HBG__ACCESS_WHOLE;
-        layout = own->whole_layout;
+    uint32_t index = r->storage - w->storage_base, cell = HBG__NIL, layout;
+    if (index >= w->storage_count) return false;
+    const struct hbg__storage *s = &w->storages[index];
+    uint32_t flags = writes ? r->flags : r->flags & ~(uint32_t)HBG_REGION_READ_ONLY;
+    if (flags | s->wide | s->no_short) return false;
+    if ((layout = s->cell_layout) && same_layout((const struct hbg_layout *)(const void *)(w->payload + (size_t)layout * 8), r)) {
+        cell = hbg__hazard_fast_cell(s, r->offset_bytes + s->displacement);
+        if (cell == HBG__NIL || (writes && s->readers)) return false;
+        const struct hbg__cell *c = &w->cells[cell];
+        uint32_t writer = s->writer, readers = 0;
+        if (c->generation == s->generation) {
+            if (c->parts) return false;
+            if (c->writer > writer) writer = c->writer;
+            readers = c->readers;
+        }
+        if (!put_history(w, writer, readers, writes)) return false;
     } else {
-        layout = classify(s, r, access->home, off, access);
-        if (HBG_UNLIKELY(!layout)) return false;
+        layout = s->whole_layout;
+        if (s->grid || !layout || r->offset_bytes || !same_layout((const struct hbg_layout *)(const void *)(w->payload + (size_t)layout * 8), r) ||
+            !put_history(w, s->writer, s->readers, writes)) return false;
     }
-    if (s->signature) *arg_at(g, s->arg_count) = (struct hbg_view_arg){ (uint64_t)word, base, layout };
-    s->arg_count++;
-    if (arg->kind == HBG_ARG_UNTRACKED || access->place == HBG__ACCESS_NONE) return true;
-    s->access_count++;
-    if (HBG_UNLIKELY(g->manual)) return hbg__manual_note(g, access);
-    return collect(g, &g->storages[access->home], access);
+    *access = (struct short_access){ index, cell, writes };
+    *w->out++ = (struct hbg_view_arg){ (uint64_t)(r->offset_bytes + s->word_bias), s->base, layout };
+    return true;
 }
 
-static HBG_COLD bool fail_kind(struct submit *s, const struct hbg_arg *arg)
+/* A scalar of a type that the build has seen before. */
+static inline bool scalar_short(struct short_way *w, const struct hbg_graph *g, const struct hbg_arg *arg)
 {
-    if (arg->kind == HBG_ARG_ACCUMULATE)
-        hbg__graph_fail(s->g, HBG_E_UNSUPPORTED, (int)s->arg_count, s->kernel_name, "argument %u: accumulate is not supported yet", s->arg_count);
-    else
-        hbg__graph_fail(s->g, HBG_E_ACCESS, (int)s->arg_count, s->kernel_name, "argument %u has the unknown kind %u", s->arg_count, arg->kind);
-    return false;
+    uint32_t layout = arg->dtype <= HBG_F64 ? g->scalar_layouts[arg->dtype] : 0;
+    if (!layout) return false;
+    *w->out++ = (struct hbg_view_arg){ arg->u.bits, HBG__BASE_ZERO, layout };
+    return true;
 }
 
-static bool put_value(struct submit *s, const struct hbg_arg *arg)
+/* Enter a settled access; false: the general path has to. */
+static inline bool note_short(struct hbg_graph *g, const struct short_access *access, uint32_t mark)
 {
-    if (arg->kind == HBG_ARG_AFTER) return put_after(s, arg);
-    if (!s->signature) {
-        hbg__graph_fail(s->g, HBG_E_SIGNATURE, (int)s->arg_count, "noop", "a noop takes regions and hbg_after, no scalars");
-        return false;
+    struct hbg__storage *s = &g->storages[access->home];
+    if (access->cell == HBG__NIL) {
+        if (s->grid) return false;      /* another argument of this task has brought one */
+        if (!access->writes) return hbg__reader_add(g, &s->readers, mark);
+        s->writer = mark;
+        s->readers = 0;
+        return true;
     }
-    switch (arg->kind) {
-    case HBG_ARG_SCALAR: return put_scalar(s, arg, arg->u.bits, HBG__BASE_ZERO, arg->dtype);
-    case HBG_ARG_BOUND: return put_bound(s, arg);
-    case HBG_ARG_BYTES: return put_bytes(s, arg);
-    default: return fail_kind(s, arg);
-    }
+    struct hbg__cell *cell = hbg__cell_open(g, s, access->cell);
+    if (!access->writes) return hbg__reader_add(g, &cell->readers, mark);
+    s->part_writer = cell->writer = mark;
+    cell->readers = cell->parts = 0;
+    return true;
 }
 
 /* ---- the task ------------------------------------------------------------------------------------------------------- */
@@ -250,11 +175,11 @@ static HBG_COLD bool keep_order(struct hbg_graph *g)
 {
     struct hbg__producers *p = &g->producers;
     uint32_t floor = g->manual && g->manual_begin > g->barrier ? g->manual_begin : g->barrier, drop = 0;
-    if (g->manual) return (p->count > 0 && p->mark[p->count - 1] >= floor) || add_producer(g, floor);
+    if (g->manual) return (p->count > 0 && p->mark[p->count - 1] >= floor) || hbg__producer_add(g, floor);
     while (drop < p->count && p->mark[drop] < floor) drop++;
     p->count -= drop;
     memmove(p->mark, p->mark + drop, (size_t)p->count * sizeof *p->mark);
-    return p->count > 0 || add_producer(g, floor);
+    return p->count > 0 || hbg__producer_add(g, floor);
 }
 
 static HBG_COLD bool make_room(struct hbg_graph *g, size_t count)
@@ -272,36 +197,81 @@ static inline bool has_room(const struct hbg_graph *g, size_t count)
     return count < g->access_capacity && g->payload_top + 2 * count <= g->payload_limit && g->task_count < g->task_limit;
 }
 
-static inline bool put_all(struct submit *s, struct hbg_arg_list list)
+static HBG_COLD void too_few(struct hbg__submit *s)
 {
+    hbg__graph_fail(s->g, HBG_E_SIGNATURE, (int)s->arg_count, s->kernel_name, "kernel %s takes %u arguments, %u are given",
+                    s->kernel_name, s->signature->arg_count, s->arg_count);
+}
+
+/* Is position i just this? `any` and wrong ones are for the general way. */
+static inline bool signature_is(const struct hbg__signature *sig, uint32_t i, uint32_t kind, uint32_t dtype)
+{
+    return !sig->given || (i < sig->arg_count && sig->kind[i] == kind && sig->dtype[i] == dtype);
+}
+
+/* Every argument, on the short way if it may be; `noted` gets the accesses that took it. Returns their number, -1: latched. */
+static inline int put_all(struct hbg__submit *s, struct hbg_arg_list list, struct short_access *noted)
+{
+    struct hbg_graph *g = s->g;
+    const struct hbg__signature *sig = s->signature;
+    struct short_way w;
+    int count = 0;
+    bool general = !sig || g->manual;
+    load(&w, g, 0);
     for (size_t i = 0; i < list.count; i++) {
         const struct hbg_arg *arg = &list.arg[i];
-        bool region = arg->kind - 1u < HBG_ARG_UNTRACKED && arg->kind != HBG_ARG_ACCUMULATE;
-        if (HBG_UNLIKELY(!(region ? put_region(s, arg) : put_value(s, arg)))) return false;
+        uint32_t kind = arg->kind;
+        if (HBG_LIKELY(!general && w.mark_count + MARKS_PER_ARGUMENT <= g->producers.capacity)) {
+            if (kind - 1u < HBG_ARG_INOUT) {
+                if (HBG_LIKELY(count < SHORT_ACCESSES && signature_is(sig, s->arg_count, kind, arg->u.region.dtype) && region_short(&w, arg, &noted[count]))) {
+                    s->arg_count++;
+                    count++;
+                    continue;
+                }
+            } else if (kind == HBG_ARG_SCALAR && signature_is(sig, s->arg_count, kind, arg->dtype) && scalar_short(&w, g, arg)) {
+                s->arg_count++;
+                continue;
+            }
+        }
+        g->producers.count = w.mark_count;
+        if (HBG_UNLIKELY(!hbg__submit_argument(s, arg))) return -1;
+        load(&w, g, s->arg_count);
     }
-    if (s->signature && s->signature->given && s->arg_count < s->signature->arg_count) {
-        hbg__graph_fail(s->g, HBG_E_SIGNATURE, (int)s->arg_count, s->kernel_name, "kernel %s takes %u arguments, %u are given",
-                        s->kernel_name, s->signature->arg_count, s->arg_count);
-        return false;
+    g->producers.count = w.mark_count;
+    if (sig && sig->given && s->arg_count < sig->arg_count) { too_few(s); return -1; }
+    return count;
+}
+
+/* Enter all accesses under the mark of the task. False: latched. */
+static inline bool note_all(struct hbg__submit *s, const struct short_access *noted, int noted_count, uint32_t mark)
+{
+    struct hbg_graph *g = s->g;
+    for (int i = 0; i < noted_count; i++) {
+        if (HBG_LIKELY(note_short(g, &noted[i], mark))) continue;
+        struct hbg__access access = { .home = noted[i].home, .cell = noted[i].cell, .writes = noted[i].writes,
+                                      .place = noted[i].cell == HBG__NIL ? HBG__ACCESS_WHOLE : HBG__ACCESS_CELL };
+        if (!hbg__hazard_note(g, &access, mark)) return false;
     }
+    for (uint32_t i = 0; i < s->access_count; i++)
+        if (!hbg__hazard_note(g, &g->accesses[i], mark)) return false;
     return true;
 }
 
-static inline struct hbg_task submit(struct submit *s, uint32_t kernel, struct hbg_arg_list list, uint32_t flags)
+static inline __attribute__((always_inline)) struct hbg_task submit(struct hbg__submit *s, uint32_t kernel, struct hbg_arg_list list, uint32_t flags)
 {
     struct hbg_graph *g = s->g;
+    struct short_access noted[SHORT_ACCESSES];
     g->producers.count = 0;
     g->pending_units = (uint32_t)(2 * list.count);
-    if (HBG_UNLIKELY(!put_all(s, list))) return no_task(g);
+    int noted_count = put_all(s, list, noted);
+    if (HBG_UNLIKELY(noted_count < 0)) return no_task(g);
     g->pending_units = 0;
-    uint32_t args = s->signature ? s->arg_count : 0;
     if (HBG_UNLIKELY(g->manual || g->barrier) && !keep_order(g)) return no_task(g);
+    uint32_t args = s->signature ? s->arg_count : 0;
     g->payload_top += 2 * args;
     if (HBG_UNLIKELY(g->task_count >= g->task_limit && !hbg__tasks_grow(g))) return no_task(g);
     if (HBG_UNLIKELY(g->producers.count > 3 && !hbg__payload_fit(g, hbg__edge_row_units(g->producers.count)))) return no_task(g);
-    if (!g->manual)
-        for (uint32_t i = 0; i < s->access_count; i++)
-            if (HBG_UNLIKELY(!note(g, &g->accesses[i], g->task_count + 1))) return no_task(g);
+    if (HBG_UNLIKELY(!note_all(s, noted, noted_count, g->task_count + 1))) return no_task(g);
     struct hbg_task task = { hbg__append(g, kernel, args, flags, g->producers.mark, g->producers.count), g->serial };
     g->user_tasks++;
     if (HBG_UNLIKELY(g->regrid_home != HBG__NIL) && !hbg__hazard_regrid(g)) return no_task(g);
@@ -314,7 +284,7 @@ static HBG_COLD bool fail_call(struct hbg_graph *g, int kernel, struct hbg_arg_l
     if (g->failed) return false;
     if (list.count && !list.arg)
         hbg__graph_fail(g, HBG_E_NULL, -1, "", "the argument list is NULL but has %zu entries", list.count);
-    else if ((uint32_t)kernel >= in->kernel_count)
+    else if (kernel != NOOP && (uint32_t)kernel >= in->kernel_count)
         hbg__graph_fail(g, HBG_E_OPTION, -1, "kernel", "kernel %d is not in the program's table of %u", kernel, in->kernel_count);
     else
         hbg__graph_fail_limit(g, "limit_tasks", g->user_tasks, in->limit_tasks, 1, "raise limit_tasks in the program's options");
@@ -324,7 +294,7 @@ static HBG_COLD bool fail_call(struct hbg_graph *g, int kernel, struct hbg_arg_l
 static inline bool may_submit(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
 {
     const struct hbg__build_input *in = g->input;
-    if (HBG_UNLIKELY(g->failed || (list.count && !list.arg) || (uint32_t)kernel >= in->kernel_count ||
+    if (HBG_UNLIKELY(g->failed || (list.count && !list.arg) || (kernel != NOOP && (uint32_t)kernel >= in->kernel_count) ||
                      (in->limit_tasks && g->user_tasks >= in->limit_tasks))) return fail_call(g, kernel, list);
     return HBG_LIKELY(has_room(g, list.count)) || make_room(g, list.count);
 }
@@ -333,7 +303,7 @@ struct hbg_task hbg_submit_args(struct hbg_graph *g, int kernel, struct hbg_arg_
 {
     if (!g) return (struct hbg_task){ UINT32_MAX, 0 };
     if (!may_submit(g, kernel, list)) return no_task(g);
-    struct submit s = { g, &g->input->signatures[kernel], g->input->kernels[kernel].name, 0, 0 };
+    struct hbg__submit s = { g, &g->input->signatures[kernel], g->input->kernels[kernel].name, 0, 0 };
     return submit(&s, (uint32_t)kernel, list, 0);
 }
 
@@ -359,10 +329,8 @@ struct hbg_task hbg_submit_args_ex(struct hbg_graph *g, int kernel, const struct
 struct hbg_task hbg_noop_args(struct hbg_graph *g, struct hbg_arg_list list)
 {
     if (!g) return (struct hbg_task){ UINT32_MAX, 0 };
-    if (g->input->kernel_count == 0 && !g->failed)      /* a program of noops alone is fine */
-        return make_room(g, list.count) ? submit(&(struct submit){ g, NULL, "noop", 0, 0 }, 0, list, HBG__TASK_NOOP) : no_task(g);
-    if (!may_submit(g, 0, list)) return no_task(g);
-    struct submit s = { g, NULL, "noop", 0, 0 };
+    if (!may_submit(g, NOOP, list)) return no_task(g);
+    struct hbg__submit s = { g, NULL, "noop", 0, 0 };
     return submit(&s, 0, list, HBG__TASK_NOOP);
 }
 

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* argument.c - one argument of a submit on the general way: everything that submit.c does not settle itself. */
+#include "graph/append.h"
+#include "graph/hazard_map.h"
+#include "graph/signature.h"
+#include "graph/submit.h"
+
+static struct hbg_view_arg *arg_at(const struct hbg_graph *g, uint32_t i)
+{
+    return (struct hbg_view_arg *)(void *)(g->payload + (size_t)g->payload_top * 8) + i;
+}
+
+static HBG_COLD void fail_signature(struct hbg__submit *s, const struct hbg_arg *arg)
+{
+    char wanted[32], given[32];
+    hbg__signature_text_of_arg(arg, given);
+    if (s->arg_count >= s->signature->arg_count) {
+        hbg__graph_fail(s->g, HBG_E_SIGNATURE, (int)s->arg_count, s->kernel_name, "kernel %s takes %u arguments, argument %u (%s) is one more",
+                        s->kernel_name, s->signature->arg_count, s->arg_count, given);
+        return;
+    }
+    hbg__signature_text_of(s->signature, s->arg_count, wanted);
+    hbg__graph_fail(s->g, HBG_E_SIGNATURE, (int)s->arg_count, s->kernel_name, "argument %u of kernel %s is '%s', its signature says '%s'",
+                    s->arg_count, s->kernel_name, given, wanted);
+}
+
+static bool check_signature(struct hbg__submit *s, const struct hbg_arg *arg, uint32_t kind, uint32_t dtype)
+{
+    const struct hbg__signature *sig = s->signature;
+    uint32_t i = s->arg_count;
+    if (!sig->given) return true;
+    if (HBG_LIKELY(i < sig->arg_count && sig->kind[i] == kind && sig->dtype[i] == dtype)) return true;
+    if (hbg__signature_permits(sig, i, arg)) return true;
+    fail_signature(s, arg);
+    return false;
+}
+
+static bool put_scalar(struct hbg__submit *s, const struct hbg_arg *arg, uint64_t word, uint32_t base, int dtype)
+{
+    struct hbg_graph *g = s->g;
+    uint32_t layout = dtype >= 0 && dtype <= HBG_F64 ? g->scalar_layouts[dtype] : 0;
+    if (!check_signature(s, arg, HBG_ARG_SCALAR, (uint32_t)dtype)) return false;
+    if (!layout && dtype && !(layout = hbg__layout_of_scalar(g, dtype))) return false;
+    *arg_at(g, s->arg_count++) = (struct hbg_view_arg){ word, base, layout };
+    return true;
+}
+
+static bool put_bound(struct hbg__submit *s, const struct hbg_arg *arg)
+{
+    struct hbg_graph *g = s->g;
+    const struct hbg__boundary *b = &g->input->boundary;
+    if (arg->index >= b->arg_count || b->arg[arg->index].group != UINT32_MAX || b->arg[arg->index].arg.kind != HBG_ARG_SCALAR) {
+        hbg__graph_fail(g, HBG_E_ACCESS, (int)s->arg_count, s->kernel_name, "argument %u binds boundary position %u, which is no scalar",
+                        s->arg_count, arg->index);
+        return false;
+    }
+    return put_scalar(s, arg, 0, HBG__BASE_BOUNDARY + arg->index, arg->dtype);
+}
+
+/* Parameter bytes stand in the payload, 16-byte aligned. */
+static bool put_bytes(struct hbg__submit *s, const struct hbg_arg *arg)
+{
+    struct hbg_graph *g = s->g;
+    uint32_t size = arg->index, units = (size + 15) / 16 * 2, offset, pad;
+    if (size > 4096 || (size > 0 && !arg->u.bytes)) {
+        hbg__graph_fail(g, size > 4096 ? HBG_E_LIMIT : HBG_E_NULL, (int)s->arg_count, s->kernel_name,
+                        "argument %u: parameter bytes are %u at a pointer; up to 4096 bytes and no NULL", s->arg_count, size);
+        return false;
+    }
+    if (!check_signature(s, arg, HBG_ARG_BYTES, size)) return false;
+    struct hbg_region shape = { .dtype = HBG_U8, .rank = 1, .shape = { size }, .stride_bytes = { 1 } };
+    uint32_t layout = hbg__layout_of_region(g, &shape);
+    if (!layout || (g->payload_top & 1 && !hbg__payload_insert(g, 1, &pad)) || !hbg__payload_insert(g, units, &offset)) return false;
+    memset(g->payload + (size_t)offset * 8, 0, (size_t)units * 8);
+    if (size) memcpy(g->payload + (size_t)offset * 8, arg->u.bytes, size);
+    *arg_at(g, s->arg_count++) = (struct hbg_view_arg){ (uint64_t)offset * 8, HBG__BASE_PAYLOAD, layout };
+    return true;
+}
+
+static bool put_after(struct hbg__submit *s, const struct hbg_arg *arg)
+{
+    struct hbg_graph *g = s->g;
+    struct hbg_task task = arg->u.task;
+    if (task.graph != g->serial || task.id >= g->task_count) {
+        hbg__graph_fail(g, HBG_E_TASK_ID, -1, s->kernel_name, "hbg_after names task %u of %s", task.id,
+                        task.graph == g->serial ? "this graph, which has not been submitted" : "another graph");
+        return false;
+    }
+    return hbg__producer_add(g, task.id + 1);
+}
+
+/* A region on the general way: any layout, any storage. */
+static bool put_region(struct hbg__submit *s, const struct hbg_arg *arg)
+{
+    struct hbg_graph *g = s->g;
+    const struct hbg_region *r = &arg->u.region;
+    bool writes = arg->kind != HBG_ARG_IN;
+    const struct hbg__storage *own = hbg__storage_of(g, r, (int)s->arg_count);
+    if (!own || (s->signature && !check_signature(s, arg, arg->kind, r->dtype))) return false;
+    if (writes && (r->flags & HBG_REGION_READ_ONLY) && arg->kind != HBG_ARG_UNTRACKED) {
+        hbg__graph_fail(g, HBG_E_ACCESS, (int)s->arg_count, s->kernel_name, "argument %u would write a read-only region", s->arg_count);
+        return false;
+    }
+    struct hbg__access *access = &g->accesses[s->access_count];
+    int64_t off = r->offset_bytes + own->displacement, word = r->offset_bytes + own->word_bias;
+    uint32_t base = own->base;
+    access->writes = writes;
+    if (!hbg__hazard_classify(g, own->home, off, r, (int)s->arg_count, access)) return false;
+    uint32_t layout = hbg__layout_of_region(g, r);
+    if (!layout) return false;
+    if (s->signature) *arg_at(g, s->arg_count) = (struct hbg_view_arg){ (uint64_t)word, base, layout };
+    s->arg_count++;
+    if (arg->kind == HBG_ARG_UNTRACKED || access->place == HBG__ACCESS_NONE) return true;
+    if (g->manual) return hbg__manual_note(g, access);
+    s->access_count++;
+    return hbg__hazard_collect(g, access);
+}
+
+static HBG_COLD bool fail_kind(struct hbg__submit *s, const struct hbg_arg *arg)
+{
+    if (arg->kind == HBG_ARG_ACCUMULATE)
+        hbg__graph_fail(s->g, HBG_E_UNSUPPORTED, (int)s->arg_count, s->kernel_name, "argument %u: accumulate is not supported yet", s->arg_count);
+    else
+        hbg__graph_fail(s->g, HBG_E_ACCESS, (int)s->arg_count, s->kernel_name, "argument %u has the unknown kind %u", s->arg_count, arg->kind);
+    return false;
+}
+
+bool hbg__submit_argument(struct hbg__submit *s, const struct hbg_arg *arg)
+{
+    if (arg->kind - 1u < HBG_ARG_UNTRACKED && arg->kind != HBG_ARG_ACCUMULATE) return put_region(s, arg);
+    if (arg->kind == HBG_ARG_AFTER) return put_after(s, arg);
+    if (!s->signature) {
+        hbg__graph_fail(s->g, HBG_E_SIGNATURE, (int)s->arg_count, "noop", "a noop takes regions and hbg_after, no scalars");
+        return false;
+    }
+    switch (arg->kind) {
+    case HBG_ARG_SCALAR: return put_scalar(s, arg, arg->u.bits, HBG__BASE_ZERO, arg->dtype);
+    case HBG_ARG_BOUND: return put_bound(s, arg);
+    case HBG_ARG_BYTES: return put_bytes(s, arg);
+    default: return fail_kind(s, arg);
+    }
+}
