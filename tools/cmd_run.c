@@ -110,7 +110,6 @@ static bool prepare_reference(struct hbg_setup *s, struct verdict *verdict)
 /* reference, rounds, report; the sentence of what fails is printed */
 static bool run_workload(struct hbg_setup *s, const struct run_request *request, struct run_outcome *outcome)
 {
-    char text[600];
     bool good = (!request->verify || prepare_reference(s, &outcome->verdict)) && hbg__rounds_run(s, request, outcome);
 
     if (good && s->workload.report && s->workload.report(s) != 0)
@@ -118,7 +117,7 @@ static bool run_workload(struct hbg_setup *s, const struct run_request *request,
     if (s->failed)
         hbg__cli_error("run", "%s: %s", s->workload.name, s->text);
     else if (!good)
-        hbg__cli_error("run", "%s: %s: %s", s->workload.name, outcome->step, hbg__run_error_text(&outcome->error, text, sizeof text));
+        hbg__cli_error("run", "%s: %s: %s: %s", s->workload.name, outcome->step, hbg_status_name(outcome->status), outcome->error.text);
     else if (request->verify && !outcome->verdict.verified)
         hbg__cli_error("run", "%s: not verified: %s", s->workload.name, outcome->verdict.text);
     return good && !s->failed && (!request->verify || outcome->verdict.verified);

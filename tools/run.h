@@ -58,7 +58,4 @@ bool hbg__run_print_json(FILE *file, const struct hbg_setup *s, const struct run
 /* the report's table as CSV, digits enough to read the same numbers back */
 void hbg__run_print_csv(FILE *file, const struct hbg_setup *s);
 
-/* "HBG_E_KERNEL: a sentence [task 3, potrf, code 2]" */
-const char *hbg__run_error_text(const struct hbg_error *error, char *text, size_t text_size);
-
 #endif

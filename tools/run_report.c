@@ -16,20 +16,6 @@ static const char *const time_name[TIME_COUNT] = {
 #undef TIME_TEXT
 };
 
-const char *hbg__run_error_text(const struct hbg_error *e, char *text, size_t text_size)
-{
-    size_t used = (size_t)snprintf(text, text_size, "%s: %s", hbg_status_name(e->status), e->text);
-
-    if (used < text_size && e->status == HBG_E_LIMIT)
-        used += (size_t)snprintf(text + used, text_size - used, " [%s: used %lld, limit %lld, requested %lld]", e->name,
-                                 (long long)e->detail, (long long)e->limit, (long long)e->requested);
-    if (used < text_size && e->task != UINT32_MAX)
-        used += (size_t)snprintf(text + used, text_size - used, " [task %u%s%s]", e->task, e->name[0] ? ", " : "", e->name);
-    if (used < text_size && e->status == HBG_E_KERNEL)
-        snprintf(text + used, text_size - used, " [code %d, detail %lld]", e->code, (long long)e->detail);
-    return text;
-}
-
 /* ---- text ---- */
 
 static void print_time(const char *label, const struct time_statistics *t)

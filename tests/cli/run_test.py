@@ -129,7 +129,7 @@ def json_file_and_text():
 def failing_kernel():
     done = run("cholesky", "n=64", "tile=16", "dominance=0", "--json", "-")
     assert done.returncode == 1
-    assert "cholesky: run: HBG_E_KERNEL: " in done.stderr and "potrf" in done.stderr and "code 2" in done.stderr, done.stderr
+    assert "cholesky: run: HBG_E_KERNEL: " in done.stderr and "potrf" in done.stderr and "returned 2" in done.stderr, done.stderr
     outcome = json.loads(done.stdout)
     assert outcome["status"] == "HBG_E_KERNEL" and outcome["verified"] is False
     assert outcome["error"]["name"] == "potrf" and outcome["error"]["code"] == 2 and outcome["error"]["step"] == "run"
