@@ -28,7 +28,7 @@ struct hbg_run_options {
     bool handed_over;           /* another thread will finish this run */
     uint64_t deadline_ns;       /* of the run itself; 0: none */
     hbg_done_fn *done; void *done_user;
-    struct hbg_error *error;
+    struct hbg_error *error;    /* borrowed until finish: a failing prepare and a wait that times out write it */
 };
 
 HBG_API HBG_CHECK enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list list, const struct hbg_run_options *options, struct hbg_run *run);

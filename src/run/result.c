@@ -108,7 +108,7 @@ enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phas
 {
     struct hbg_device *device = run->device;
     struct hbg__launch_result launch;
-    struct hbg_error *error = result ? &result->error : run->error;
+    struct hbg_error *error = result ? &result->error : NULL;
     enum hbg_status status;
     hbg__count(&device->counters.runs, 1);
     if (phase != HBG__RUN_LAUNCHED) {
