@@ -28,6 +28,7 @@ enum hbg_status hbg__graph_create(struct hbg__memory *memory, uint64_t reserve_b
     struct hbg_graph *g = HBG__NEW(memory, struct hbg_graph);
     if (!g) return HBG_E_NO_MEMORY;
     g->memory = memory;
+    g->fingerprint = hbg__image_fingerprint();
     hbg__map_u64_init(&g->layout_map, memory);
     hbg__map_u64_init(&g->buffer_map, memory);
     if (!hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, 64, sizeof(uint32_t)) ||
@@ -150,7 +151,7 @@ static bool seal(struct hbg_graph *g)
     struct hbg__image_head *head = (struct hbg__image_head *)(void *)(g->payload - (size_t)n * sizeof(struct hbg__task_record)) - 1;
     uint64_t payload_bytes = ((uint64_t)g->payload_top + units) * 8;
     *head = (struct hbg__image_head){
-        .magic = HBG__IMAGE_MAGIC, .version = HBG__IMAGE_VERSION, .fingerprint = hbg__image_fingerprint(),
+        .magic = HBG__IMAGE_MAGIC, .version = HBG__IMAGE_VERSION, .fingerprint = g->fingerprint,
         .image_bytes = sizeof *head + (uint64_t)n * sizeof(struct hbg__task_record) + payload_bytes, .payload_bytes = payload_bytes,
         .heap_bytes = g->heap_top, .edge_count = g->edge_count, .task_count = n, .noop_count = g->noop_count,
         .root_count = g->root_count, .roots = g->payload_top, .base_count = HBG__BASE_BOUNDARY + r->boundary_count + r->buffer_count,

@@ -149,6 +149,7 @@ struct hbg_graph {
     struct hbg__map_u64 layout_map;     /* hash of a layout -> payload offset */
     struct hbg__map_u64 buffer_map;     /* handle -> storage index */
     struct hbg__memory *memory;
+    uint64_t fingerprint;               /* of the image layout: hashed once, written into every head */
     struct copy_block *lent_copies, *spare_copies;      /* of hbg_read: lent until the build returns, then kept for the next */
 };
 
