@@ -14,10 +14,7 @@
 static void latch(struct hbg_graph *g, enum hbg_status status, int argument, const char *name)
 {
     g->failed = true;
-    g->error.size = sizeof g->error;
-    g->error.status = status;
-    g->error.task = g->task_count;
-    g->error.argument = argument;
+    g->error = (struct hbg_error){ .size = sizeof g->error, .status = status, .task = g->task_count, .argument = argument };
     snprintf(g->error.name, sizeof g->error.name, "%s", name ? name : "");
 }
 
