@@ -90,7 +90,7 @@ static void reset_counts(struct hbg_graph *g)
     g->barrier = g->manual_begin = g->manual_depth = 0;
     g->manual = g->failed = false;
     g->edge_count = g->reuse_edges = g->user_tasks = 0;
-    g->noop_count = g->near_count = g->root_count = 0;
+    g->noop_count = g->user_noops = g->near_count = g->root_count = 0;
     g->cell_top = 0;
     g->pool_top = 1;                    /* 0 is no block, no part, no node */
     g->pool_limit = (uint32_t)(g->pool_arena.above / 16 < HBG__CHAIN ? g->pool_arena.above / 16 : HBG__CHAIN);
@@ -153,7 +153,7 @@ static bool seal(struct hbg_graph *g)
     *head = (struct hbg__image_head){
         .magic = HBG__IMAGE_MAGIC, .version = HBG__IMAGE_VERSION, .fingerprint = g->fingerprint,
         .image_bytes = sizeof *head + (uint64_t)n * sizeof(struct hbg__task_record) + payload_bytes, .payload_bytes = payload_bytes,
-        .heap_bytes = g->heap_top, .edge_count = g->edge_count, .task_count = n, .noop_count = g->noop_count,
+        .heap_bytes = g->heap_top, .edge_count = g->edge_count, .task_count = n, .noop_count = g->noop_count + g->user_noops,
         .root_count = g->root_count, .roots = g->payload_top, .base_count = HBG__BASE_BOUNDARY + r->boundary_count + r->buffer_count,
         .boundary_count = r->boundary_count, .near_count = g->near_count, .kernel_count = g->input->kernel_count,
         .flags = HBG__IMAGE_IN_ORDER,

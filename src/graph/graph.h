@@ -118,7 +118,7 @@ struct hbg_graph {
     struct hbg_error error;
 
     uint64_t edge_count, reuse_edges, user_tasks;
-    uint32_t noop_count, near_count, root_count;
+    uint32_t noop_count, user_noops, near_count, root_count;    /* inserted noops; submitted ones, which are user tasks as well */
 
     /* hazard map */
     uint32_t generation;                /* the last one given out; never reset, never repeated */

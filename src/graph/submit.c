@@ -20,7 +20,7 @@
 
 #include <hbg/subgraph.h>
 
-enum { SHORT_ACCESSES = 8, MARKS_PER_ARGUMENT = 16, NOOP = -1 /* in place of a kernel */ };
+enum { SHORT_ACCESSES = 8, MARKS_PER_ARGUMENT = 16 };
 
 /* An access that was settled on the short way: cell is HBG__NIL for all of the storage. */
 struct short_access { uint32_t home, cell; bool writes; };
@@ -274,35 +274,37 @@ static inline __attribute__((always_inline)) struct hbg_task submit(struct hbg__
     if (HBG_UNLIKELY(!note_all(s, noted, noted_count, g->task_count + 1))) return no_task(g);
     struct hbg_task task = { hbg__append(g, kernel, args, flags, g->producers.mark, g->producers.count), g->serial };
     g->user_tasks++;
+    if (flags & HBG__TASK_NOOP) g->user_noops++;
     if (HBG_UNLIKELY(g->regrid_home != HBG__NIL) && !hbg__hazard_regrid(g)) return no_task(g);
     return task;
 }
 
-static HBG_COLD bool fail_call(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
+static HBG_COLD bool fail_call(struct hbg_graph *g, bool noop, int kernel, struct hbg_arg_list list)
 {
     const struct hbg__build_input *in = g->input;
     if (g->failed) return false;
     if (list.count && !list.arg)
         hbg__graph_fail(g, HBG_E_NULL, -1, "", "the argument list is NULL but has %zu entries", list.count);
-    else if (kernel != NOOP && (uint32_t)kernel >= in->kernel_count)
+    else if (!noop && (uint32_t)kernel >= in->kernel_count)
         hbg__graph_fail(g, HBG_E_OPTION, -1, "kernel", "kernel %d is not in the program's table of %u", kernel, in->kernel_count);
     else
         hbg__graph_fail_limit(g, "limit_tasks", g->user_tasks, in->limit_tasks, 1, "raise limit_tasks in the program's options");
     return false;
 }
 
-static inline bool may_submit(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
+/* `kernel` means nothing for a noop. */
+static inline bool may_submit(struct hbg_graph *g, bool noop, int kernel, struct hbg_arg_list list)
 {
     const struct hbg__build_input *in = g->input;
-    if (HBG_UNLIKELY(g->failed || (list.count && !list.arg) || (kernel != NOOP && (uint32_t)kernel >= in->kernel_count) ||
-                     (in->limit_tasks && g->user_tasks >= in->limit_tasks))) return fail_call(g, kernel, list);
+    if (HBG_UNLIKELY(g->failed || (list.count && !list.arg) || (!noop && (uint32_t)kernel >= in->kernel_count) ||
+                     (in->limit_tasks && g->user_tasks >= in->limit_tasks))) return fail_call(g, noop, kernel, list);
     return HBG_LIKELY(has_room(g, list.count)) || make_room(g, list.count);
 }
 
 struct hbg_task hbg_submit_args(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
 {
     if (!g) return (struct hbg_task){ UINT32_MAX, 0 };
-    if (!may_submit(g, kernel, list)) return no_task(g);
+    if (!may_submit(g, false, kernel, list)) return no_task(g);
     struct hbg__submit s = { g, &g->input->signatures[kernel], g->input->kernels[kernel].name, 0, 0 };
     return submit(&s, (uint32_t)kernel, list, 0);
 }
@@ -329,7 +331,7 @@ struct hbg_task hbg_submit_args_ex(struct hbg_graph *g, int kernel, const struct
 struct hbg_task hbg_noop_args(struct hbg_graph *g, struct hbg_arg_list list)
 {
     if (!g) return (struct hbg_task){ UINT32_MAX, 0 };
-    if (!may_submit(g, NOOP, list)) return no_task(g);
+    if (!may_submit(g, true, 0, list)) return no_task(g);
     struct hbg__submit s = { g, NULL, "noop", 0, 0 };
     return submit(&s, 0, list, HBG__TASK_NOOP);
 }
