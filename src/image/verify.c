@@ -150,19 +150,21 @@ static enum hbg_status check_argument(const struct walk *w, uint32_t task, uint3
 /* Units of the edge row behind the arguments, after the true count is known to be there. */
 static uint64_t row_units(uint64_t producers) { return producers <= 3 ? 0 : ((producers >= 255 ? 1 : 0) + (producers - 3) + 1) / 2; }
 
-/* Where arguments and edge row lie: behind those of the tasks before, inside the payload. */
+/* Where arguments and edge row lie: inside the payload, and behind those of the tasks before; but the row of a noop may come later,
+   since that of a manual scope's begin is written when the scope ends. */
 static enum hbg_status check_place(struct walk *w, uint32_t task, const struct hbg__task_record *record, uint32_t *producers)
 {
     uint64_t row = (uint64_t)record->args + 2u * record->arg_count;
     *producers = record->producer_count;
-    if (record->args < w->used || row > w->units || (record->producer_count == 255 && row + 1 > w->units))
+    bool apart = record->flags & HBG__TASK_NOOP;
+    if ((!apart && record->args < w->used) || row > w->units || (record->producer_count == 255 && row + 1 > w->units))
         return damaged(w->error, task, -1, "the arguments of task %u at offset %u are out of order or leave the payload", task, record->args);
     if (record->producer_count == 255) {
         memcpy(producers, hbg__image_at(w->payload, (uint32_t)row), sizeof *producers);
         if (*producers < 255 || *producers >= w->head->task_count) return damaged(w->error, task, -1, "task %u has %u producers in a row that is for 255 and more", task, *producers);
     }
     if (row + row_units(*producers) > w->units) return damaged(w->error, task, -1, "the %u producers of task %u leave the payload", *producers, task);
-    w->used = row + row_units(*producers);
+    if (!apart) w->used = row + row_units(*producers);
     return HBG_OK;
 }
 
