@@ -44,13 +44,20 @@ static void drop_free_block(struct hbg_graph *g, uint32_t at)
     g->free_first++;
 }
 
+/* Nothing orders a noop that is made inside a manual scope before the tasks there, so bytes are reused in one only when their
+   noop comes before its begin. */
+static bool is_ordered_here(const struct hbg_graph *g, const struct hbg__scope_end *end)
+{
+    return !g->manual || end->noop == (uint32_t)NO_NOOP || (end->noop != 0 && end->noop < g->manual_begin);
+}
+
 /* The oldest free block with room among the first few; false: none. */
 static bool take_free_block(struct hbg_graph *g, uint64_t size, uint64_t *off, uint32_t *scope_end)
 {
     uint32_t stop = g->free_count - g->free_first > SEARCH_BLOCKS ? g->free_first + SEARCH_BLOCKS : g->free_count;
     for (uint32_t i = g->free_first; i < stop; i++) {
         struct hbg__free_block *b = &g->free_blocks[i];
-        if (b->size_bytes < size) continue;
+        if (b->size_bytes < size || !is_ordered_here(g, &g->scope_ends[b->scope_end])) continue;
         *off = b->off;
         *scope_end = b->scope_end;
         b->off += size;
@@ -61,16 +68,32 @@ static bool take_free_block(struct hbg_graph *g, uint64_t size, uint64_t *off, u
     return false;
 }
 
+/* From this size of the heap on, bytes are reused. */
+static uint64_t reuse_after_bytes(const struct hbg_graph *g)
+{
+    const struct hbg__build_input *in = g->input;
+    uint64_t after = in->heap_reuse_after_bytes ? in->heap_reuse_after_bytes : (uint64_t)256 << 20;
+    return in->limit_heap_bytes && in->limit_heap_bytes < after ? in->limit_heap_bytes : after;
+}
+
+/* Before a manual scope: noops for all that may be reused in it. None while the heap is far from reuse. */
+static bool order_free_blocks(struct hbg_graph *g)
+{
+    uint32_t mark;
+    if (!g->input->limit_heap_bytes && g->heap_top < reuse_after_bytes(g) / 2) return true;
+    for (uint32_t i = g->free_first; i < g->free_count; i++)
+        if (!noop_of_scope(g, &g->scope_ends[g->free_blocks[i].scope_end], &mark)) return false;
+    return true;
+}
+
 /* Bytes for an intermediate, and the mark its history starts with. */
 static bool heap_take(struct hbg_graph *g, uint64_t size, uint64_t *off, uint32_t *writer)
 {
-    const struct hbg__build_input *in = g->input;
-    uint64_t reuse_after = in->heap_reuse_after_bytes ? in->heap_reuse_after_bytes : (uint64_t)256 << 20, limit = in->limit_heap_bytes;
+    uint64_t reuse_after = reuse_after_bytes(g), limit = g->input->limit_heap_bytes;
     uint32_t scope_end;
     *writer = 0;
     *off = g->heap_top;
     if (size == 0) return true;
-    if (limit && limit < reuse_after) reuse_after = limit;
     if (g->heap_top + size > reuse_after && take_free_block(g, size, off, &scope_end))
         return noop_of_scope(g, &g->scope_ends[scope_end], writer);
     if ((limit && size > limit - g->heap_top) || size > ((uint64_t)1 << 46) - g->heap_top) {
@@ -177,6 +200,7 @@ bool hbg__manual_note(struct hbg_graph *g, const struct hbg__access *access)
 
 static bool begin_manual(struct hbg_graph *g)
 {
+    if (!order_free_blocks(g)) return false;
     g->manual_begin = hbg__append_noop(g, NULL, 0, 0);
     g->manual_count = 0;
     g->manual_depth = g->scope_depth;
