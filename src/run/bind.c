@@ -194,7 +194,7 @@ static enum hbg_status check_signature(const struct hbg__run *run, struct hbg_ar
     char want[32], have[32];
     if (!boundary->given) return HBG_OK;
     if (list.count != boundary->arg_count)
-        return hbg__error_set(error, HBG_E_SIGNATURE, run->program->name, "program \"%.60s\" takes %u arguments and was given %zu", run->program->name, boundary->arg_count, list.count);
+        return hbg__error_set_argument(error, HBG_E_SIGNATURE, (int)(list.count < boundary->arg_count ? list.count : boundary->arg_count), run->program->name, "program \"%.60s\" takes %u arguments and was given %zu", run->program->name, boundary->arg_count, list.count);
     for (uint32_t i = 0; i < boundary->arg_count; i++) {
         if (HBG_LIKELY(hbg__signature_permits(boundary, i, &list.arg[i]))) continue;
         hbg__signature_text_of(boundary, i, want);
