@@ -118,7 +118,7 @@ static const struct build_case build_cases[] = {
     CASE(width, HBG_E_UNSUPPORTED, 1, -1, "width"), CASE(gang, HBG_E_UNSUPPORTED, 1, -1, "gang"), CASE(priority, HBG_E_UNSUPPORTED, 1, -1, "priority"),
     CASE(core_kind, HBG_E_UNSUPPORTED, 1, -1, "kind"), CASE(mixed, HBG_E_UNSUPPORTED, 1, -1, "lane_kernel"), CASE(predicate, HBG_E_UNSUPPORTED, 1, -1, "when"),
     CASE(options_without_size, HBG_E_ABI, 1, -1, NULL), CASE(accumulate, HBG_E_UNSUPPORTED, 1, 0, NULL), CASE(subgraph, HBG_E_UNSUPPORTED, 1, -1, "body"),
-    CASE(scalar_of_a_noop, HBG_E_SIGNATURE, 1, 0, "noop"), CASE(pending_kernel, HBG_E_UNSUPPORTED, 1, -1, "pending"),
+    CASE(scalar_of_a_noop, HBG_E_SIGNATURE, 1, 0, "noop"), { "pending_kernel", pending_kernel, HBG_E_UNSUPPORTED, 1, -1, "pending", HBG_PENDING },
     { "failing_kernel", failing_kernel, HBG_E_KERNEL, 1, -1, "code", 77 }, { "negative_code", negative_code, HBG_E_KERNEL, 1, -1, "code", -3 },
 };
 

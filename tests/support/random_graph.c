@@ -250,7 +250,8 @@ static bool shrink_accesses(struct random_graph *graph, graph_fails_fn *fails, v
     for (int i = 0; i < graph->op_count; i++) {
         for (int a = graph->op[i].access_count - 1; a >= 0; a--) {
             struct graph_op kept = graph->op[i];
-            graph->op[i].access[a] = kept.access[--graph->op[i].access_count];
+            graph->op[i].access_count--;
+            for (int k = a; k < graph->op[i].access_count; k++) graph->op[i].access[k] = kept.access[k + 1];
             if (fails(user, graph)) shrunk = true;
             else graph->op[i] = kept;
         }
