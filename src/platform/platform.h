@@ -57,6 +57,7 @@ struct hbg__platform_context {
     struct hbg__memory *memory;     /* outlives the platform */
     const struct hbg__log *log;     /* likewise */
     struct hbg_error *error;        /* for the call */
+    uint64_t reserve_bytes;         /* address space of a zone; 0: the default */
 };
 
 struct hbg_platform_ops {

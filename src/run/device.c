@@ -108,7 +108,7 @@ static enum hbg_status make_device(const struct hbg_device_options *options, str
 /* The back end of the spec, its bootstrap pair, and the pipeline slots. On an error all that was made is undone. */
 static enum hbg_status open_platform(struct hbg_device *device, struct hbg__option_set *spec, struct hbg_error *error)
 {
-    struct hbg__platform_context context = { .memory = &device->memory, .log = &device->log, .error = error };
+    struct hbg__platform_context context = { .memory = &device->memory, .log = &device->log, .error = error, .reserve_bytes = device->reserve_bytes };
     device->ops = hbg__platform_find(spec->name, error);
     if (!device->ops) return HBG_E_OPTION;
     if (device->ops->probe && !device->ops->probe())

@@ -16,7 +16,7 @@
  *   replays_seen                              any preparing thread                       the same           relaxed: a statistic
  *   bootstrap                                 whoever copies for a buffer or a program   the same           bootstrap_lock
  *
- * Locks are taken in the order lock, then bootstrap_lock, then the process lock; program locks stand alone.
+ * Locks are taken in the order: a program's lock, lock, bootstrap_lock, the process lock.
  */
 #ifndef HBG_RUN_DEVICE_H
 #define HBG_RUN_DEVICE_H

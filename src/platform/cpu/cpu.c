@@ -60,6 +60,7 @@ enum hbg_status hbg__cpu_open(struct hbg__option_set *set, const struct hbg__pla
     spec.workers.no_kernels = no_kernels;
     made->memory = context->memory;
     made->log = context->log;
+    made->reserve_bytes = context->reserve_bytes;
     made->options = spec.workers;
     made->unified = !spec.discrete;
     made->poison = spec.poison;

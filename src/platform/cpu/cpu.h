@@ -26,6 +26,7 @@ struct hbg_platform {
     struct hbg__workers_options options;
     bool unified, poison;
     uint32_t page_bytes;
+    uint64_t reserve_bytes;             /* address space of a zone */
     atomic_uint live_streams;
     _Atomic uint64_t live_bytes;        /* of device allocations, guard pages apart */
 };

@@ -76,9 +76,8 @@ void *hbg__cpu_memory_map(struct hbg_platform *platform, uint64_t address, uint6
 
 enum hbg_status hbg__cpu_zone_fit(struct hbg_platform *platform, struct hbg__zone *zone, uint64_t size_bytes)
 {
-    (void)platform;
     if (size_bytes <= zone->size_bytes) return HBG_OK;
-    if (!zone->arena.origin && !hbg__arena_open(&zone->arena, 0, false)) return HBG_E_NO_MEMORY;
+    if (!zone->arena.origin && !hbg__arena_open(&zone->arena, platform->reserve_bytes, false)) return HBG_E_NO_MEMORY;
     if (!hbg__arena_grow(&zone->arena, 0, size_bytes)) return HBG_E_NO_MEMORY;
     zone->address = (uint64_t)(uintptr_t)zone->arena.origin;
     zone->size_bytes = zone->arena.above;

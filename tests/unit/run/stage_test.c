@@ -236,6 +236,28 @@ static void poison_shows_outputs_that_are_not_written(void **state)
     }
 }
 
+/* A reservation far below what is needed: every arena moves while it grows, and nothing shows. */
+static void small_reservations_move(void **state)
+{
+    static int32_t x[100000];
+    (void)state;
+    for (int m = 0; m < 2; m++) {
+        struct hbg_device_options options = HBG_OPTIONS(device_options);
+        struct hbg_device *device = NULL;
+        options.reserve_bytes = 8192;
+        assert_int_equal(hbg_device_open(BOTH_MEMORIES[m], &options, &device), HBG_OK);
+        struct hbg_program *program = make_program(device, build_many, false);
+        memset(x, 0, sizeof x);
+        runs_well(program, LIST(hbg_inout(hbg_host(x, HBG_I32, HBG_SHAPE(10)))), NULL);
+        runs_well(program, LIST(hbg_inout(hbg_host(x, HBG_I32, HBG_SHAPE(100000)))), NULL);
+        runs_well(program, LIST(hbg_inout(hbg_host(x, HBG_I32, HBG_SHAPE(10)))), NULL);
+        assert_int_equal(x[9], 3);
+        assert_int_equal(x[99999], 1);
+        hbg_program_destroy(program);
+        assert_int_equal(hbg_device_close(device), HBG_OK);
+    }
+}
+
 /* ---- warm ---- */
 
 static void warm_runs_allocate_nothing(void **state)
@@ -272,6 +294,7 @@ int main(void)
         cmocka_unit_test(the_descriptor_holds_no_host_values),
         cmocka_unit_test(sizes_that_change),
         cmocka_unit_test(poison_shows_outputs_that_are_not_written),
+        cmocka_unit_test(small_reservations_move),
         cmocka_unit_test(warm_runs_allocate_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
