@@ -93,8 +93,29 @@ if(NOT HBG_SANITIZE)        # Relacy switches stacks itself and explores orders 
         target_link_libraries(${target} PRIVATE hbg_flags)
         add_test(NAME ${name} COMMAND ${target})
         hbg_test_register(${name})
+        # "weakened: 1 2" in a model's head: with those orders taken away it must not hold
+        file(STRINGS ${source} weakened REGEX "weakened: [0-9 ]+" LIMIT_COUNT 1)
+        string(REGEX MATCHALL "[0-9]+" weakened "${weakened}")
+        foreach(order ${weakened})
+            add_executable(${target}_weak_${order} ${source})
+            set_target_properties(${target}_weak_${order} PROPERTIES OUTPUT_NAME ${binary}_weak_${order}
+                RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests/model)
+            target_include_directories(${target}_weak_${order} PRIVATE $<TARGET_PROPERTY:${target},INCLUDE_DIRECTORIES>)
+            target_include_directories(${target}_weak_${order} SYSTEM PRIVATE ${HBG_RELACY_INCLUDE})
+            target_compile_definitions(${target}_weak_${order} PRIVATE HBG_WEAKEN=${order})
+            target_compile_options(${target}_weak_${order} PRIVATE -O1)
+            target_link_libraries(${target}_weak_${order} PRIVATE hbg_flags)
+            add_test(NAME ${name}/weakened/${order} COMMAND ${target}_weak_${order})
+            hbg_test_register(${name}/weakened/${order})
+            set_tests_properties(${name}/weakened/${order} PROPERTIES WILL_FAIL TRUE)
+        endforeach()
     endforeach()
 endif()
+
+# ---- bench of the scheduler alone, not installed ----
+
+add_executable(sched_bench EXCLUDE_FROM_ALL bench/sched/sched_bench.c)
+target_link_libraries(sched_bench PRIVATE hbg_test_base hbg_test_support hbg_static)
 
 # ---- scripts ----
 
