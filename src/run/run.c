@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <string.h>
 
 #include <hbg/image.h>
@@ -170,7 +171,7 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
     status = hbg__run_bind(run, list, options.error);
     if (!status) status = hbg__run_record(run, options.error);
     if (!status) {
-        if (!run->replayed) run->times.upload_begin = run->times.build_end;
+        run->times.upload_begin = run->replayed && !run->device->properties.unified ? hbg__clock_ns() : run->times.build_end;
         status = hbg__run_stage(run, options.error);
     }
     if (HBG_UNLIKELY(status)) {
@@ -185,19 +186,19 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
 
 /* ---- handles ---- */
 
-/* The run object behind a handle, in whichever phase it is. */
-static enum hbg_status resolve(struct hbg_run handle, const char *call, struct hbg__run **run, enum hbg__run_phase *phase)
+/* The run object behind a handle, this call counted in; every HBG_OK is followed by a leave(). */
+static enum hbg_status enter(struct hbg_run handle, const char *call, struct hbg__run **run, enum hbg__run_phase *phase)
 {
     if (HBG_UNLIKELY(!handle.program)) return HBG_E_NULL;
     struct hbg__run_entry *entry = hbg__run_entry_find(handle.slot);
-    if (HBG_UNLIKELY(!entry)) return HBG_E_STALE;
-    uint64_t word = hbg__run_entry_look(entry);
-    *phase = hbg__run_word_phase(word);
+    if (HBG_UNLIKELY(!entry || !hbg__run_entry_enter(entry, handle.generation, phase))) return HBG_E_STALE;
     *run = atomic_load_explicit(&entry->run, memory_order_acquire);             /* H4 acquire, pairs with H3 */
-    if (HBG_UNLIKELY(hbg__run_word_generation(word) != handle.generation || *phase == HBG__RUN_FREE || *phase == HBG__RUN_BINDING || !*run)) return HBG_E_STALE;
-    if (HBG_UNLIKELY((*run)->program != handle.program)) return HBG_E_STALE;
-    return hbg__device_check((*run)->device, call, NULL);
+    enum hbg_status status = (*run)->program == handle.program ? hbg__device_check((*run)->device, call, NULL) : HBG_E_STALE;
+    if (HBG_UNLIKELY(status)) hbg__run_entry_leave(entry);
+    return status;
 }
+
+static void leave(struct hbg__run *run) { hbg__run_entry_leave(run->entry); }
 
 static bool has_ended(struct hbg__run *run)
 {
@@ -209,26 +210,35 @@ enum hbg_status hbg_run_image(struct hbg_run handle, const void **image, size_t 
     struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
     if (!image || !size_bytes) return HBG_E_NULL;
-    enum hbg_status status = resolve(handle, "hbg_run_image", &run, &phase);
+    enum hbg_status status = enter(handle, "hbg_run_image", &run, &phase);
     if (status) return status;
     *image = run->kept->recording.head;
     *size_bytes = run->kept->recording.image_bytes;
+    leave(run);
     return HBG_OK;
 }
 
 /* ---- launch, poll, wait, cancel ---- */
 
+static enum hbg_status launch(struct hbg__run *run)
+{
+    if (HBG_UNLIKELY(!hbg__run_entry_move(run->entry, HBG__RUN_PREPARED, HBG__RUN_LAUNCHING))) return HBG_E_ORDER;
+    run->times.launch_begin = hbg__clock_ns();
+    enum hbg_status status = run->device->ops->launch(run->device->platform, run->streams.stream[HBG__STREAM_WORK], run->device_descriptor);
+    run->launch_status = status;
+    hbg__run_entry_move(run->entry, HBG__RUN_LAUNCHING, status ? HBG__RUN_UNLAUNCHED : HBG__RUN_LAUNCHED);
+    return status;
+}
+
 enum hbg_status hbg_run_launch(struct hbg_run handle)
 {
     struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
-    enum hbg_status status = resolve(handle, "hbg_run_launch", &run, &phase);
+    enum hbg_status status = enter(handle, "hbg_run_launch", &run, &phase);
     if (HBG_UNLIKELY(status)) return status;
-    if (HBG_UNLIKELY(!hbg__run_entry_move(run->entry, handle.generation, HBG__RUN_PREPARED, HBG__RUN_LAUNCHING))) return HBG_E_ORDER;
-    run->times.launch_begin = hbg__clock_ns();
-    run->launch_status = run->device->ops->launch(run->device->platform, run->streams.stream[HBG__STREAM_WORK], run->device_descriptor);
-    hbg__run_entry_set(run->entry, handle.generation, run->launch_status ? HBG__RUN_UNLAUNCHED : HBG__RUN_LAUNCHED);
-    return run->launch_status;
+    status = launch(run);
+    leave(run);
+    return status;
 }
 
 /* A run past its deadline is cancelled by whoever looks at it. */
@@ -245,7 +255,7 @@ enum hbg_status hbg_run_poll(struct hbg_run handle, enum hbg_run_state *state)
     struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
     if (!state) return HBG_E_NULL;
-    enum hbg_status status = resolve(handle, "hbg_run_poll", &run, &phase);
+    enum hbg_status status = enter(handle, "hbg_run_poll", &run, &phase);
     if (status) return status;
     if (phase == HBG__RUN_PREPARED) *state = HBG_RUN_PREPARED;
     else if (phase == HBG__RUN_LAUNCHING) *state = HBG_RUN_QUEUED;
@@ -254,6 +264,7 @@ enum hbg_status hbg_run_poll(struct hbg_run handle, enum hbg_run_state *state)
         cancel_late(run);
         *state = HBG_RUN_RUNNING;
     }
+    leave(run);
     return HBG_OK;
 }
 
@@ -288,29 +299,42 @@ static bool wait_for_end(struct hbg__run *run, uint64_t timeout_ns)
     return device->ops->wait(device->platform, stream, until == UINT64_MAX ? HBG_FOREVER : until > now ? until - now : 0);
 }
 
+static enum hbg_status wait_in(struct hbg__run *run, enum hbg__run_phase phase, uint64_t timeout_ns)
+{
+    if (HBG_UNLIKELY(phase == HBG__RUN_DROPPED || phase == HBG__RUN_UNLAUNCHED)) return HBG_OK;
+    if (HBG_UNLIKELY(phase != HBG__RUN_LAUNCHED)) return HBG_E_ORDER;
+    return HBG_LIKELY(wait_for_end(run, timeout_ns)) ? HBG_OK : say_what_runs(run, timeout_ns);
+}
+
 enum hbg_status hbg_run_wait(struct hbg_run handle, uint64_t timeout_ns)
 {
     struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
-    enum hbg_status status = resolve(handle, "hbg_run_wait", &run, &phase);
+    enum hbg_status status = enter(handle, "hbg_run_wait", &run, &phase);
     if (HBG_UNLIKELY(status)) return status;
-    if (HBG_UNLIKELY(phase == HBG__RUN_DROPPED || phase == HBG__RUN_UNLAUNCHED)) return HBG_OK;
-    if (HBG_UNLIKELY(phase != HBG__RUN_LAUNCHED)) return HBG_E_ORDER;
-    return HBG_LIKELY(wait_for_end(run, timeout_ns)) ? HBG_OK : say_what_runs(run, timeout_ns);
+    status = wait_in(run, phase, timeout_ns);
+    leave(run);
+    return status;
+}
+
+/* Before the launch the run is dropped; after it, what has not started is skipped. */
+static void cancel(struct hbg__run *run)
+{
+    enum hbg__run_phase phase;
+    if (hbg__run_entry_move(run->entry, HBG__RUN_PREPARED, HBG__RUN_DROPPED)) return;
+    /* ends when the thread that launches comes out of the platform */
+    while ((phase = hbg__run_word_phase(hbg__run_entry_look(run->entry))) == HBG__RUN_LAUNCHING) sched_yield();
+    if (phase == HBG__RUN_LAUNCHED && !has_ended(run)) run->device->ops->abort(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
 }
 
 enum hbg_status hbg_run_cancel(struct hbg_run handle)
 {
     struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
-    enum hbg_status status = resolve(handle, "hbg_run_cancel", &run, &phase);
+    enum hbg_status status = enter(handle, "hbg_run_cancel", &run, &phase);
     if (status) return status;
-    if (hbg__run_entry_move(run->entry, handle.generation, HBG__RUN_PREPARED, HBG__RUN_DROPPED)) return HBG_OK;
-    status = resolve(handle, "hbg_run_cancel", &run, &phase);
-    if (status) return status;
-    if (phase == HBG__RUN_DROPPED || phase == HBG__RUN_UNLAUNCHED) return HBG_OK;
-    if (phase != HBG__RUN_LAUNCHED) return HBG_E_ORDER;
-    if (!has_ended(run)) run->device->ops->abort(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
+    cancel(run);
+    leave(run);
     return HBG_OK;
 }
 
@@ -330,27 +354,37 @@ void hbg__run_wait_for_buffer(struct hbg_device *device, const struct hbg_buffer
 /* ---- finish ---- */
 
 /* The phase becomes FINISHING, and is this call's alone. The lock keeps it from changing under hbg__run_uses(). */
-static enum hbg_status begin_finish(struct hbg__run *run, struct hbg_run handle, enum hbg__run_phase phase)
+static enum hbg_status begin_finish(struct hbg__run *run, enum hbg__run_phase phase)
 {
     if (phase == HBG__RUN_LAUNCHED && !has_ended(run)) return HBG_E_ORDER;
     if (phase != HBG__RUN_LAUNCHED && phase != HBG__RUN_DROPPED && phase != HBG__RUN_UNLAUNCHED) return HBG_E_ORDER;
     pthread_mutex_lock(&run->device->lock);
-    bool moved = hbg__run_entry_move(run->entry, handle.generation, phase, HBG__RUN_FINISHING);
+    bool moved = hbg__run_entry_move(run->entry, phase, HBG__RUN_FINISHING);
     pthread_mutex_unlock(&run->device->lock);
     return moved ? HBG_OK : HBG_E_STALE;
+}
+
+/* Until the calls of other threads that came in before have left; all of them return once the launch has ended. */
+static void wait_for_callers(struct hbg__run *run)
+{
+    while (HBG_UNLIKELY(hbg__run_word_callers(hbg__run_entry_look(run->entry)) != 0)) sched_yield();
 }
 
 enum hbg_status hbg_run_finish(struct hbg_run handle, struct hbg_result *result)
 {
     struct hbg__run *run = NULL;
-    enum hbg__run_phase phase;
+    enum hbg__run_phase phase = HBG__RUN_FREE;
     if (result && !hbg__abi_fits(result->size, sizeof *result)) return HBG_E_ABI;
-    enum hbg_status status = resolve(handle, "hbg_run_finish", &run, &phase);
-    if (HBG_LIKELY(!status)) status = begin_finish(run, handle, phase);
+    enum hbg_status status = enter(handle, "hbg_run_finish", &run, &phase);
+    if (HBG_LIKELY(!status)) {
+        status = begin_finish(run, phase);
+        leave(run);
+    }
     if (HBG_UNLIKELY(status)) {
         if (result) hbg__error_set(&result->error, status, "hbg_run_finish", "%s", status == HBG_E_ORDER ? "the run has not ended: launch it and wait, or cancel it, before it is finished" : hbg_status_text(status));
         return status;
     }
+    wait_for_callers(run);
     status = hbg__run_conclude(run, phase, result);
     release(run);
     return status;

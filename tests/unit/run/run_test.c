@@ -316,6 +316,53 @@ static void threads_share_a_device(void **state)
     }
 }
 
+struct meddler { pthread_mutex_t lock; struct hbg_run run; atomic_int stop; atomic_int odd; };
+
+/* Every call that any thread may make on a run, on whichever the other thread has just now, and on those it had before. */
+static void *meddle(void *user)
+{
+    struct meddler *m = user;
+    for (unsigned turn = 0; !atomic_load(&m->stop); turn++) {
+        enum hbg_run_state at = HBG_RUN_PREPARED;
+        pthread_mutex_lock(&m->lock);
+        struct hbg_run run = m->run;
+        pthread_mutex_unlock(&m->lock);
+        enum hbg_status s = turn % 3 == 0 ? hbg_run_poll(run, &at) : turn % 3 == 1 ? hbg_run_wait(run, 0) : turn % 16 == 2 ? hbg_run_cancel(run) : HBG_OK;
+        if (s != HBG_OK && s != HBG_TIMEOUT && s != HBG_E_STALE && s != HBG_E_ORDER && s != HBG_E_NULL) atomic_store(&m->odd, (int)s);
+    }
+    return NULL;
+}
+
+static void other_threads_may_meddle(void **state)
+{
+    struct hbg_device *device = open_device("cpu:workers=2");
+    struct hbg_program *program = make_program(device, build_add, true);
+    struct meddler m = { .lock = PTHREAD_MUTEX_INITIALIZER };
+    pthread_t thread;
+    (void)state;
+    assert_int_equal(pthread_create(&thread, NULL, meddle, &m), 0);
+    for (int i = 0; i < 400; i++) {
+        struct hbg_run run = prepared(program, LIST(X));
+        pthread_mutex_lock(&m.lock);
+        m.run = run;
+        pthread_mutex_unlock(&m.lock);
+        enum hbg_status launched = hbg_run_launch(run);         /* refused where the cancel came first */
+        assert_true(launched == HBG_OK || launched == HBG_E_ORDER);
+        assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
+        enum hbg_status ended = hbg_run_finish(run, NULL);
+        if (launched) assert_int_equal(ended, HBG_E_CANCELLED);
+        assert_true(ended == HBG_OK || ended == HBG_E_CANCELLED);
+    }
+    atomic_store(&m.stop, 1);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(atomic_load(&m.odd), 0);
+    memset(x, 0, sizeof x);
+    runs_well(program, LIST(X), NULL);
+    assert_int_equal(x[63], 1);
+    hbg_program_destroy(program);
+    assert_int_equal(hbg_device_close(device), HBG_OK);
+}
+
 /* ---- where calls are refused ---- */
 
 static struct hbg_program *reentered;
@@ -377,6 +424,7 @@ int main(void)
         cmocka_unit_test(a_second_prepare_of_one_thread_would_deadlock),
         cmocka_unit_test(a_prepare_waits_for_another_threads_run),
         cmocka_unit_test(threads_share_a_device),
+        cmocka_unit_test(other_threads_may_meddle),
         cmocka_unit_test(calls_from_inside_are_refused),
         cmocka_unit_test(done_callbacks_are_unsupported),
     };
