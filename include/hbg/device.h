@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* device.h - devices, buffers and programs. */
+/* device.h - devices, buffers and programs.
+ *
+ * Children keep what they need of their device alive, so device, programs and buffers may be destroyed in any order; only a run that
+ * is not finished keeps a device from closing. After fork() the child's calls on a device of its parent return HBG_E_DEVICE; it may
+ * open devices of its own.
+ */
 #ifndef HBG_DEVICE_H
 #define HBG_DEVICE_H
 
@@ -11,49 +16,192 @@
 extern "C" {
 #endif
 
+/* Opaque. */
 struct hbg_device; struct hbg_buffer; struct hbg_program;
+
+/**
+ * struct hbg_allocator - where the library's host memory comes from; both functions, or neither for malloc.
+ *
+ * Called from any thread that calls the library. Memory of the device, the arenas that graphs are built in and two small tables of the
+ * process do not come from here.
+ */
 struct hbg_allocator {
     void *(*alloc)(void *user, size_t size_bytes, size_t align_bytes);             /* NULL: no memory */
-    void (*free)(void *user, void *block, size_t size_bytes, size_t align_bytes);
+    void (*free)(void *user, void *block, size_t size_bytes, size_t align_bytes);  /* with the numbers it was allocated with */
     void *user;
 };
+
+/**
+ * struct hbg_counters - what a device has done since it was opened. Diagnostic: nothing in hbg depends on them.
+ */
 struct hbg_counters {
     size_t size;
-    uint64_t runs, image_copies, image_bytes, descriptor_copies, descriptor_bytes, argument_copies, argument_bytes;
-    uint64_t allocations, growths, stream_sets_made, stream_sets_live, programs_registered, libraries_loaded;
-    uint64_t builds, replays, replay_misses, definitions_uploaded, reuse_edges;
+    uint64_t runs;                      /* finished, in whatever way */
+    uint64_t image_copies, image_bytes, descriptor_copies, descriptor_bytes;        /* host to device; 0 on a unified device */
+    uint64_t argument_copies, argument_bytes;                                       /* both ways */
+    uint64_t allocations;               /* calls of the allocator */
+    uint64_t growths;                   /* times that pages were committed: 0 more in a warm run */
+    uint64_t stream_sets_made, stream_sets_live, programs_registered;
+    uint64_t libraries_loaded;          /* 0 in this version */
+    uint64_t builds, replays;           /* graphs built; runs that needed no build */
+    uint64_t replay_misses;             /* runs of pure programs with recordings, none of which held */
+    uint64_t definitions_uploaded;      /* 0 in this version */
+    uint64_t reuse_edges;               /* made by the reuse of heap bytes */
 };
+
+/**
+ * struct hbg_device_options - how a device is opened; zero is the default.
+ */
 struct hbg_device_options {
     size_t size;
-    hbg_log_fn *log; void *log_user; enum hbg_log_level log_level;
-    struct hbg_allocator allocator;     /* host metadata; zero: malloc */
-    uint64_t reserve_bytes;             /* address space per arena; 0: default; small values grow by moving */
-    bool ignore_environment;            /* HBG_TRACE and friends */
-    uint64_t limit_heap_bytes, heap_reuse_after_bytes, definition_budget_bytes;   /* 0: default */
-    struct hbg_counters *final_counters;/* may be NULL: filled by the close that succeeds */
+    hbg_log_fn *log; void *log_user; enum hbg_log_level log_level;                  /* level 0: HBG_LOG_WARN */
+    struct hbg_allocator allocator;
+    uint64_t reserve_bytes;             /* address space of an arena that graphs are built in; 0: 16 GiB, or a 64th of a finite
+                                           `ulimit -v`; halved where it is refused; a full one grows by moving */
+    bool ignore_environment;            /* do not look at HBG_VERIFY_REPLAY */
+    uint64_t limit_heap_bytes;          /* of the intermediates of a run; 0: none */
+    uint64_t heap_reuse_after_bytes;    /* from this size of the heap on, bytes of ended scopes are used again; 0: 256 MiB */
+    uint64_t definition_budget_bytes;   /* not used by this version */
+    struct hbg_counters *final_counters;/* may be NULL: filled by the close that succeeds; borrowed until then */
     struct hbg_error *error;            /* may be NULL: where a failing open says why */
 };
+
+/**
+ * hbg_device_open - open a device.
+ *
+ * spec        in   NAME or NAME:key=value,key=value.. (borrowed); the names are "cpu", whose worker threads are the cores, and "null",
+ *                  which is the same without calling kernels: it measures the scheduler. Keys of both:
+ *                      workers=N            worker threads; the default is the CPUs that affinity and cgroup quota allow
+ *                      memory=unified       kernels use the host's memory in place (default)
+ *                      memory=discrete      device memory apart, everything is copied: shows what a device behind a bus would be sent
+ *                      pin=0|1              bind each worker to a CPU; 0
+ *                      spin_us=N            how long an idle worker spins before it sleeps; 12
+ *                      stall_ms=N           no progress for so long is HBG_E_STALLED; 1000
+ *                      ring=N               places of the queue that workers share, a power of two; 4096
+ *                      spill=0|1            0: a full ring is HBG_E_LIMIT instead of spilling to a list; 1
+ *                      poison=0|1           fill what a run must not read before each run, for tests; 0
+ *                      depth=1              runs in flight; more are HBG_E_UNSUPPORTED in this version
+ * options     in   borrowed for the call, but for final_counters; NULL: all defaults
+ * device      out  owned: hbg_device_close()
+ *
+ * Threads  any but a kernel's or a build function's
+ * Cost     starts the worker threads
+ * Errors   HBG_E_OPTION (unknown platform, key or value: the sentence names the nearest one), HBG_E_UNSUPPORTED, HBG_E_NO_MEMORY,
+ *          HBG_E_DEVICE (a thread cannot be made), HBG_E_NULL, HBG_E_ABI, HBG_E_REENTRANT
+ */
 HBG_API HBG_CHECK enum hbg_status hbg_device_open(const char *spec, const struct hbg_device_options *options, struct hbg_device **device);
-HBG_API HBG_CHECK enum hbg_status hbg_device_close(struct hbg_device *device);    /* HBG_E_BUSY with a run in flight: nothing changed; children may outlive it */
-HBG_API HBG_CHECK enum hbg_status hbg_buffer_create(struct hbg_device *device, size_t size_bytes, struct hbg_buffer **buffer);  /* 256-byte aligned */
-HBG_API void hbg_buffer_destroy(struct hbg_buffer *buffer);                        /* runs in flight keep it */
-HBG_API HBG_CHECK enum hbg_status hbg_buffer_write(struct hbg_buffer *buffer, size_t offset, const void *source, size_t size_bytes); /* after every run launched before it that uses the buffer */
+
+/**
+ * hbg_device_close - close a device: its threads end, its memory goes.
+ *
+ * device      in   taken when HBG_OK is returned; NULL is fine. Programs and buffers of it may be destroyed before or after
+ *
+ * Threads  any but a kernel's or a build function's; nobody else uses the device any more
+ * Errors   HBG_E_BUSY (a run is not finished, or a thread waits for a slot: nothing has changed, and it may be repeated),
+ *          HBG_E_REENTRANT, HBG_E_DEVICE (in the child of a fork: nothing is closed)
+ */
+HBG_API HBG_CHECK enum hbg_status hbg_device_close(struct hbg_device *device);
+
+/**
+ * hbg_buffer_create - memory of the device that lives from run to run.
+ *
+ * size_bytes  in   0 is allowed
+ * buffer      out  owned: hbg_buffer_destroy(); 256-byte aligned, contents undefined
+ *
+ * Threads  any but a kernel's or a build function's
+ * Errors   HBG_E_NO_MEMORY, HBG_E_NULL, HBG_E_REENTRANT, HBG_E_DEVICE (the device was closed, or belongs to the parent of a fork)
+ */
+HBG_API HBG_CHECK enum hbg_status hbg_buffer_create(struct hbg_device *device, size_t size_bytes, struct hbg_buffer **buffer);
+
+/**
+ * hbg_buffer_destroy - give a buffer back. Runs and recordings that use it keep its memory until they go.
+ *
+ * buffer      in   taken; NULL is fine. Regions of it are refused from now on
+ *
+ * Threads  any
+ */
+HBG_API void hbg_buffer_destroy(struct hbg_buffer *buffer);
+
+/**
+ * hbg_buffer_write - copy host bytes into a device buffer.
+ *
+ * buffer      in   borrowed for the call
+ * source      in   size_bytes bytes of host memory; free to change when the call returns
+ *
+ * Units    bytes; offset + size_bytes <= the buffer's size
+ * Threads  any but a kernel's or a build function's; waits for launched runs that use the buffer
+ * Cost     one copy, no allocation
+ * Errors   HBG_E_REGION (leaves the buffer), HBG_E_NULL, HBG_E_REENTRANT, HBG_E_DEVICE
+ */
+HBG_API HBG_CHECK enum hbg_status hbg_buffer_write(struct hbg_buffer *buffer, size_t offset, const void *source, size_t size_bytes);
+
+/**
+ * hbg_buffer_read - copy bytes of a device buffer to the host.
+ *
+ * target      out  size_bytes bytes of host memory
+ *
+ * Units, threads, cost and errors as hbg_buffer_write().
+ */
 HBG_API HBG_CHECK enum hbg_status hbg_buffer_read(struct hbg_buffer *buffer, size_t offset, void *target, size_t size_bytes);
+
+/**
+ * hbg_buffer_region - a region of a device buffer, row-major without gaps.
+ *
+ * buffer      in   borrowed for the call; the region itself is refused once the buffer was destroyed
+ * offset      in   of element 0, in bytes
+ *
+ * Returns  a region for the argument list of a run or, directly, for a submit in build code. Views of it may reach anywhere in the
+ *          buffer; the run or the submit checks its bounds. A bad region for a NULL buffer, an unknown type, or too large a shape
+ * Threads  any, at any time
+ */
 HBG_API struct hbg_region hbg_buffer_region(struct hbg_buffer *buffer, size_t offset, enum hbg_dtype dtype, struct hbg_shape shape);
 
+/**
+ * struct hbg_program_options - what a program is. Everything it points to is copied, but for `user` of a kernel.
+ */
 struct hbg_program_options {
     size_t size;
-    const char *name;
-    hbg_build_fn *build; const void *params; size_t params_size;    /* copied */
-    const struct hbg_kernel *kernels; size_t kernel_count;          /* copied */
+    const char *name;                   /* for messages; NULL: "program" */
+    hbg_build_fn *build;                /* needed */
+    const void *params; size_t params_size;                         /* bytes handed to the build function */
+    const struct hbg_kernel *kernels; size_t kernel_count;          /* at most 65,535 */
     const char *boundary;               /* NULL or a signature; checked at prepare */
-    bool pure_build;
-    uint64_t limit_tasks;               /* 0: none */
-    struct hbg_error *error;
+    bool pure_build;                    /* the graph depends on nothing but params, the types, shapes, strides, access modes and
+                                           overlaps of the arguments, and what the build reads through hbg or names with hbg_guard():
+                                           while these are unchanged, a run replays an earlier build */
+    uint64_t limit_tasks;               /* that a build may submit; 0: none */
+    struct hbg_error *error;            /* may be NULL: where a failing create says why */
 };
+
+/**
+ * hbg_program_create - register kernels and a build function on a device.
+ *
+ * options     in   borrowed for the call
+ * program     out  owned: hbg_program_destroy()
+ *
+ * Threads  any but a kernel's or a build function's
+ * Errors   HBG_E_NULL (options, device, build function, a kernel's function or name), HBG_E_OPTION (a kernel's id is not its place,
+ *          its kind or scratch size; too many kernels), HBG_E_SIGNATURE (of a kernel or the boundary does not read), HBG_E_NO_MEMORY,
+ *          HBG_E_ABI, HBG_E_REENTRANT, HBG_E_DEVICE
+ */
 HBG_API HBG_CHECK enum hbg_status hbg_program_create(struct hbg_device *device, const struct hbg_program_options *options, struct hbg_program **program);
+
+/**
+ * hbg_program_destroy - give a program back. Runs of it that are not finished keep what they need.
+ *
+ * program     in   taken; NULL is fine
+ *
+ * Threads  any
+ */
 HBG_API void hbg_program_destroy(struct hbg_program *program);
 
+/**
+ * hbg_device_counters - what the device has done so far.
+ *
+ * counters    out  as far as its size reaches: struct hbg_counters c = HBG_OPTIONS(counters)
+ *
+ * Threads  any; numbers of runs in flight may be on their way
+ */
 HBG_API void hbg_device_counters(const struct hbg_device *device, struct hbg_counters *counters);
 
 #ifdef __cplusplus

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.h - runs: one execution of a program. */
+/* run.h - runs: one execution of a program.
+ *
+ *     hbg_run_prepare -> hbg_run_launch -> hbg_run_wait -> hbg_run_finish          hbg_run_sync is exactly this
+ *          |                                                  ^
+ *          '-> hbg_run_cancel ---------------------------------'                   a run that is not launched
+ *
+ * Every run that was prepared must be finished. In this version a device has one run in flight: a second prepare waits for the finish of
+ * the first.
+ */
 #ifndef HBG_RUN_H
 #define HBG_RUN_H
 
@@ -9,35 +17,137 @@
 extern "C" {
 #endif
 
-struct hbg_run { struct hbg_program *program; uint32_t slot, generation; };        /* a value; stale ones are refused */
+/**
+ * struct hbg_run - a run, as a value: copies of it name the same run, and after its finish all of them are refused with HBG_E_STALE.
+ */
+struct hbg_run { struct hbg_program *program; uint32_t slot, generation; };
+
+/* What hbg_run_poll() says. HBG_RUN_DONE: it has ended, or will never run; finish tells how. */
 enum hbg_run_state { HBG_RUN_PREPARED = 1, HBG_RUN_QUEUED, HBG_RUN_RUNNING, HBG_RUN_DONE };
+
+/**
+ * struct hbg_result - what a run was: how it ended, what it cost; struct hbg_result r = HBG_OPTIONS(result).
+ */
 struct hbg_result {
     size_t size;
     struct hbg_error error;
-    uint64_t tasks, edges, upload_bytes, upload_copies;
-    uint64_t build_ns, upload_ns, bind_ns, launch_to_done_ns, device_ns, run_ns;
-    uint32_t replayed;
-    char why[64];               /* of a build where a replay was possible */
+    uint64_t tasks;             /* that the build submitted; noops that hbg inserted are not counted */
+    uint64_t edges;             /* of the whole graph */
+    uint64_t upload_bytes, upload_copies;       /* image, arguments and launch descriptor; 0 on a unified device */
+    uint64_t build_ns;          /* in the build function and around it; 0 of a replay */
+    uint64_t upload_ns;         /* of prepare, after the build */
+    uint64_t bind_ns;           /* prepare, once it had its slot; build and upload included */
+    uint64_t launch_to_done_ns; /* from the launch to the end of the last task */
+    uint64_t device_ns;         /* from the first worker's start to the end of the last task */
+    uint64_t run_ns;            /* from prepare, once it had its slot, to the end of finish */
+    uint32_t replayed;          /* 1: nothing was built */
+    char why[64];               /* why a pure program was built although it had recordings; else empty */
 };
-typedef void hbg_done_fn(void *user, struct hbg_run run, enum hbg_status status);  /* a worker's thread; must not block */
+
+/* Called when a run has ended, by a worker's thread; it must not block. */
+typedef void hbg_done_fn(void *user, struct hbg_run run, enum hbg_status status);
+
+/**
+ * struct hbg_run_options - how a run is prepared; zero is the default.
+ */
 struct hbg_run_options {
     size_t size;
-    const char *name;
-    uint64_t slot_timeout_ns;   /* 0: no limit */
-    bool poll;                  /* slot or data not free: HBG_E_BUSY at once */
+    const char *name;           /* not used by this version */
+    uint64_t slot_timeout_ns;   /* how long prepare waits for a free slot; 0: no limit */
+    bool poll;                  /* no slot is free: HBG_E_BUSY at once */
     bool handed_over;           /* another thread will finish this run */
-    uint64_t deadline_ns;       /* of the run itself; 0: none */
-    hbg_done_fn *done; void *done_user;
+    uint64_t deadline_ns;       /* from prepare on; a run past it is cancelled by the next poll or wait; 0: none */
+    hbg_done_fn *done; void *done_user;         /* HBG_E_UNSUPPORTED in this version */
     struct hbg_error *error;    /* borrowed until finish: a failing prepare and a wait that times out write it */
 };
 
+/**
+ * hbg_run_prepare - take a slot, build or replay the graph, and bring all that the device needs to it.
+ *
+ * program     in   kept until finish
+ * list        in   the arguments: regions of host memory and of device buffers, and scalars. The list is copied; host memory is
+ *                  borrowed until finish
+ * options     in   borrowed for the call, but for error; NULL: all defaults
+ * run         out  set only on success, and then to be finished
+ *
+ * Threads  any but a kernel's or a build function's. The build function runs on the calling thread
+ * Cost     with a build: proportional to the tasks submitted and the arguments; of a replay: to the arguments and the guarded values.
+ *          No allocation once it is warm
+ * Errors   of the arguments: HBG_E_REGION, HBG_E_ACCESS, HBG_E_SIGNATURE (the boundary's), HBG_E_LIMIT, HBG_E_UNSUPPORTED,
+ *          HBG_E_TASK_ID (an hbg_after); of the build: whatever was latched in the graph; HBG_E_WOULD_DEADLOCK (every slot belongs to a
+ *          run that this thread prepared, has not finished and did not hand over), HBG_E_BUSY (poll), HBG_TIMEOUT (slot_timeout_ns),
+ *          HBG_E_IMAGE (HBG_VERIFY_REPLAY found that the build is not pure), HBG_E_NO_MEMORY, HBG_E_NULL, HBG_E_ABI,
+ *          HBG_E_REENTRANT, HBG_E_DEVICE (closed, or of the parent of a fork)
+ */
 HBG_API HBG_CHECK enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list list, const struct hbg_run_options *options, struct hbg_run *run);
+
+/**
+ * hbg_run_launch - start a prepared run; returns at once.
+ *
+ * Threads  any but a kernel's or a build function's
+ * Cost     wakes the workers that sleep
+ * Errors   HBG_E_ORDER (it is not in the state prepared), HBG_E_STALE, HBG_E_NULL, HBG_E_REENTRANT, HBG_E_DEVICE
+ */
 HBG_API HBG_CHECK enum hbg_status hbg_run_launch(struct hbg_run run);
+
+/**
+ * hbg_run_poll - where a run stands, without waiting.
+ *
+ * state       out  set only on success
+ *
+ * Threads  any but a kernel's or a build function's, during any other call on the run
+ * Errors   HBG_E_STALE, HBG_E_NULL, HBG_E_REENTRANT, HBG_E_DEVICE
+ */
 HBG_API HBG_CHECK enum hbg_status hbg_run_poll(struct hbg_run run, enum hbg_run_state *state);
-HBG_API HBG_CHECK enum hbg_status hbg_run_wait(struct hbg_run run, uint64_t timeout_ns);      /* HBG_OK: it ended, well or badly */
-HBG_API enum hbg_status hbg_run_finish(struct hbg_run run, struct hbg_result *result);       /* the run's own status */
-HBG_API enum hbg_status hbg_run_cancel(struct hbg_run run);                                  /* then wait and finish */
+
+/**
+ * hbg_run_wait - wait until a launched run has ended, well or badly; finish tells which.
+ *
+ * timeout_ns  in   0 looks once; HBG_FOREVER
+ *
+ * Threads  any but a kernel's or a build function's, several at once
+ * Errors   HBG_TIMEOUT (nothing is lost, wait again; the run's `error` names the task that runs longest), HBG_E_ORDER (not launched),
+ *          HBG_E_STALE, HBG_E_NULL, HBG_E_REENTRANT, HBG_E_DEVICE
+ */
+HBG_API HBG_CHECK enum hbg_status hbg_run_wait(struct hbg_run run, uint64_t timeout_ns);
+
+/**
+ * hbg_run_finish - end a run: outputs are copied back, the slot is free.
+ *
+ * run         in   it has ended, or was cancelled before its launch; stale from now on
+ * result      out  may be NULL
+ *
+ * Returns  how the run ended: HBG_OK; HBG_E_KERNEL (the failed task with the lowest id, its kernel, code and detail),
+ *          HBG_E_CANCELLED, HBG_E_STALLED (the sentence says who waits for whom), HBG_E_LIMIT (a full ring with spill=0),
+ *          HBG_E_UNSUPPORTED (a kernel returned HBG_PENDING), HBG_E_IMAGE. After all but HBG_OK the contents of `out` and `inout`
+ *          are unspecified; nothing beside them was touched, and the next run works
+ *
+ * Threads  any but a kernel's or a build function's; waits for calls of other threads on this run, which see it end
+ * Cost     one copy for each run of bytes of an output on a discrete device, none on a unified one
+ * Errors   HBG_E_ORDER (it has not ended: nothing has changed), HBG_E_STALE, HBG_E_NULL, HBG_E_ABI, HBG_E_REENTRANT, HBG_E_DEVICE
+ */
+HBG_API enum hbg_status hbg_run_finish(struct hbg_run run, struct hbg_result *result);
+
+/**
+ * hbg_run_cancel - skip every task that has not started. A run that is not launched yet will never be.
+ *
+ * Wait (for a launched run) and finish are needed as ever. A run that has ended is left as it is.
+ *
+ * Threads  any but a kernel's or a build function's, during any other call on the run
+ * Errors   HBG_E_STALE, HBG_E_NULL, HBG_E_REENTRANT, HBG_E_DEVICE
+ */
+HBG_API enum hbg_status hbg_run_cancel(struct hbg_run run);
+
+/**
+ * hbg_run_sync - prepare, launch, wait, finish.
+ *
+ * result      out  may be NULL; its error is set whichever of the four fails
+ *
+ * Threads, cost and errors as the four have them.
+ */
 HBG_API HBG_CHECK enum hbg_status hbg_run_sync(struct hbg_program *program, struct hbg_arg_list list, struct hbg_result *result);
+
+/* A timeout without end. */
 #define HBG_FOREVER UINT64_MAX
 
 #ifdef __cplusplus

@@ -9,6 +9,17 @@
 extern "C" {
 #endif
 
+/**
+ * HBG_STATUS_MAP - every status: X(code, name, sentence).
+ *
+ * 0 is success. 1 is no error: the call may be repeated. Negative codes are grouped by what has to be made anew:
+ *
+ *     -1 .. -19     the call                   -40 .. -59    the image
+ *     -20 .. -39    the graph (build code)     -60 .. -79    the run
+ *                                              -80 ..        the device
+ *
+ * Codes that kernels return are numbers of their own: they stand in hbg_error.code, never in a status.
+ */
 #define HBG_STATUS_MAP(X)                                                                                             \
     X(0, OK, "done") X(1, TIMEOUT, "not finished within the time given; nothing is lost")                              \
     X(-1, E_NULL, "an argument that is needed is NULL") X(-2, E_OPTION, "an option is unknown or out of range")        \
@@ -26,27 +37,46 @@ extern "C" {
     X(-60, E_KERNEL, "a kernel failed") X(-61, E_CANCELLED, "the run was cancelled") X(-62, E_STALLED, "no progress") \
     X(-80, E_DEVICE, "the device is unusable; close and open it")
 
+/* HBG_OK, HBG_TIMEOUT, HBG_E_NULL, ..: one enumerator for each line of HBG_STATUS_MAP. */
 enum hbg_status {
 #define HBG__ENUM(code, name, text) HBG_##name = code,
     HBG_STATUS_MAP(HBG__ENUM)
 #undef HBG__ENUM
-    HBG_STATUS_MAX_ = 2
+    HBG_STATUS_MAX_ = 2         /* one above the largest code; no status */
 };
 
-/* Where and why; plain storage of the caller, valid after the object is gone. `size` as in every struct that may grow. */
+/**
+ * struct hbg_error - where it went wrong, and why.
+ *
+ * Plain storage of the caller, so it outlives every object: struct hbg_error e = HBG_OPTIONS(error). Calls that may write it
+ * clear it first: HBG_OK, task UINT32_MAX, argument -1, no text.
+ */
 struct hbg_error {
     size_t size;
     enum hbg_status status;
-    int code;                   /* what the kernel returned */
-    int64_t detail;             /* what hbg_fail() gave, or: used */
-    int64_t limit, requested;   /* for HBG_E_LIMIT */
-    uint32_t task;              /* UINT32_MAX: none */
-    int argument;               /* -1: none */
-    char name[64];              /* kernel, resource or option */
+    int code;                   /* HBG_E_KERNEL: what the kernel returned; HBG_E_BUILD: what hbg_graph_fail() was given */
+    int64_t detail;             /* HBG_E_KERNEL: what hbg_fail() gave, else 0; HBG_E_LIMIT: how much was in use */
+    int64_t limit, requested;   /* HBG_E_LIMIT: the limit, and how much more was asked for; HBG_E_NO_MEMORY: requested bytes, if known */
+    uint32_t task;              /* the task; while building, the id that the task at hand would have had; UINT32_MAX: none */
+    int argument;               /* position in the list; -1: none */
+    char name[64];              /* kernel, program, resource or option */
     char text[256];             /* one sentence */
 };
 
+/**
+ * hbg_status_name - the name of a status as it is written in code: "HBG_E_REGION".
+ *
+ * Returns  static storage; "HBG_?" for a number that is no status
+ * Threads  any, at any time
+ */
 HBG_API const char *hbg_status_name(enum hbg_status status);
+
+/**
+ * hbg_status_text - the sentence of a status, without a full stop.
+ *
+ * Returns  static storage; never NULL
+ * Threads  any, at any time
+ */
 HBG_API const char *hbg_status_text(enum hbg_status status);
 
 #ifdef __cplusplus

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* version.h - the library's version, and how its symbols are exported. */
+/* version.h - the library's version, and how its symbols are exported.
+ *
+ * Structs that may grow begin with their size in bytes; a later library reads no further than the size says. Every header
+ * compiles alone, as C11 and as C++17.
+ */
 #ifndef HBG_VERSION_H
 #define HBG_VERSION_H
 
@@ -11,6 +15,8 @@
 extern "C" {
 #endif
 
+/* HBG_API marks what the shared library exports. HBG_CHECK marks functions whose status must be looked at: a compiler that knows
+   the attribute warns where it is dropped. */
 #if defined(__GNUC__)
 #define HBG_API __attribute__((visibility("default")))
 #define HBG_CHECK __attribute__((warn_unused_result))
@@ -21,11 +27,19 @@ extern "C" {
 #define HBG__INLINE static inline
 #endif
 
+/* The version of these headers; hbg_version() tells that of the library which was loaded. */
 #define HBG_VERSION_MAJOR 0
 #define HBG_VERSION_MINOR 1
 #define HBG_VERSION_PATCH 0
 
-/* Version, commit and dirty flag of the library that is loaded: "0.1.0 (1a2b3c4d, dirty)". Never NULL, static storage. */
+/**
+ * hbg_version - the version of the library that is loaded, and the commit it was built from.
+ *
+ * Returns  "0.1.0 (1a2b3c4d, dirty)": "dirty" where a tracked file differed from the commit, "0.1.0" alone where the build knew
+ *          no commit. Never NULL; static storage.
+ *
+ * Threads  any, at any time
+ */
 HBG_API const char *hbg_version(void);
 
 #ifdef __cplusplus

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* workload.h - workloads for `hbg run ./mine.so`: export one hbg_workload. */
+/* workload.h - workloads of the command: inputs, graph, kernels and a reference in one struct.
+ *
+ * The workloads that are built into `hbg run` are such structs. The struct, HBG_WORKLOAD and the exported hbg_setup_* functions are
+ * made for workloads in a file of their own as well; this version of the command does not load files yet.
+ *
+ * The functions below are defined by the command, not by the library. They are called inside the functions of the workload, on the
+ * command's thread. The first failure is latched in the setup and later calls do nothing, so one check at the end is enough; a
+ * number that could not be had is 0, a pointer NULL, a text empty.
+ */
 #ifndef HBG_WORKLOAD_H
 #define HBG_WORKLOAD_H
 
@@ -9,7 +17,14 @@
 extern "C" {
 #endif
 
+/* What a workload declares, and what its runs leave. Opaque. */
 struct hbg_setup;
+
+/**
+ * struct hbg_workload - a workload. Its functions return 0, or what hbg_setup_fail() returned.
+ *
+ * Fields behind rel_tolerance may be missing: `size` tells.
+ */
 struct hbg_workload {
     size_t size;
     const char *abi, *name, *doc;       /* abi = HBG_WORKLOAD_ABI */
@@ -24,25 +39,92 @@ struct hbg_workload {
     double residual_tolerance;
     int (*report)(struct hbg_setup *s); /* after the last round: what is printed of the results; NULL: nothing */
 };
+
+/* The layout of struct hbg_workload and the meaning of hbg_setup_*. */
 #define HBG_WORKLOAD_ABI "hbg-workload-1"
+/* Defines the one that a file exports: HBG_WORKLOAD = { .size = sizeof(struct hbg_workload), .abi = HBG_WORKLOAD_ABI, .. }; */
 #ifdef __cplusplus
 #define HBG_WORKLOAD extern "C" HBG_API const struct hbg_workload hbg_workload
 #else
 #define HBG_WORKLOAD HBG_API extern const struct hbg_workload hbg_workload; HBG_API const struct hbg_workload hbg_workload
 #endif
+
+/**
+ * hbg_setup_i64, hbg_setup_f64, hbg_setup_text - a parameter: what the command line says, else its default.
+ *
+ * name        in   one of the workload's `params`
+ *
+ * Returns  the value; the text is borrowed until the command ends
+ * Errors   a text that is no such number is a mistake of the user; an unknown name is one of the workload
+ */
 HBG_API int64_t hbg_setup_i64(struct hbg_setup *s, const char *name);
 HBG_API double hbg_setup_f64(struct hbg_setup *s, const char *name);
-HBG_API const char *hbg_setup_text(struct hbg_setup *s, const char *name);         /* borrowed */
-HBG_API uint64_t hbg_setup_random(struct hbg_setup *s);                            /* of the printed seed */
+HBG_API const char *hbg_setup_text(struct hbg_setup *s, const char *name);
+
+/**
+ * hbg_setup_random - 64 random bits, from the seed that the command prints.
+ */
+HBG_API uint64_t hbg_setup_random(struct hbg_setup *s);
+
+/**
+ * hbg_setup_tensor - declare the next boundary argument, a tensor; only in `inputs`.
+ *
+ * name        in   copied; each once
+ * access      in   HBG_ARG_IN, HBG_ARG_OUT or HBG_ARG_INOUT
+ *
+ * Returns  its zeroed memory, row-major, 64-byte aligned, to be filled; owned by the setup
+ */
 HBG_API void *hbg_setup_tensor(struct hbg_setup *s, const char *name, enum hbg_arg_kind access, enum hbg_dtype dtype, struct hbg_shape shape);
+
+/**
+ * hbg_setup_scalar - declare the next boundary argument, a scalar: hbg_f32(..) and its kin; only in `inputs`.
+ */
 HBG_API void hbg_setup_scalar(struct hbg_setup *s, const char *name, struct hbg_arg scalar);
+
+/**
+ * hbg_setup_params - the parameters of the build function, copied; only in `inputs`.
+ */
 HBG_API void hbg_setup_params(struct hbg_setup *s, const void *params, size_t size_bytes);
-HBG_API const void *hbg_setup_input(struct hbg_setup *s, const char *name);        /* golden: what the run was given */
-HBG_API int64_t hbg_setup_count(struct hbg_setup *s, const char *name);             /* elements of a tensor */
+
+/**
+ * hbg_setup_input - what the runs are given in an `in` or `inout` tensor; for `golden`. Borrowed.
+ */
+HBG_API const void *hbg_setup_input(struct hbg_setup *s, const char *name);
+
+/**
+ * hbg_setup_count - elements of a tensor.
+ */
+HBG_API int64_t hbg_setup_count(struct hbg_setup *s, const char *name);
+
+/**
+ * hbg_setup_expected - the zeroed copy of an `out` or `inout` tensor that `golden` fills; owned by the setup.
+ */
 HBG_API void *hbg_setup_expected(struct hbg_setup *s, const char *name);
-HBG_API const void *hbg_setup_result(struct hbg_setup *s, const char *name);       /* residual, report: what the last round left */
-HBG_API void hbg_setup_value(struct hbg_setup *s, const char *name, double value); /* report: one number */
+
+/**
+ * hbg_setup_result - what the last round left in a tensor; for `residual` and `report`. Borrowed.
+ */
+HBG_API const void *hbg_setup_result(struct hbg_setup *s, const char *name);
+
+/**
+ * hbg_setup_value - report one number; underscores of the name are printed as blanks.
+ */
+HBG_API void hbg_setup_value(struct hbg_setup *s, const char *name, double value);
+
+/**
+ * hbg_setup_table - report a table: printed, and written by --out and --json.
+ *
+ * cells       in   row_count rows of column_count numbers; all is copied
+ */
 HBG_API void hbg_setup_table(struct hbg_setup *s, const char *const *columns, size_t column_count, const double *cells, size_t row_count);
+
+/**
+ * hbg_setup_fail - the workload cannot go on: return hbg_setup_fail(s, "n must be at least 0").
+ *
+ * text        in   a sentence without a full stop, copied; printed as a mistake of the user
+ *
+ * Returns  a number that is not 0
+ */
 HBG_API int hbg_setup_fail(struct hbg_setup *s, const char *text);
 
 #ifdef __cplusplus
