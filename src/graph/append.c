@@ -50,6 +50,7 @@ bool hbg__tasks_grow(struct hbg_graph *g)
     limit = smaller(limit, g->stamp_arena.above / sizeof(uint32_t));
     limit = smaller(limit, g->root_arena.above / sizeof(uint32_t) - 1);
     g->task_limit = (uint32_t)smaller(limit, HBG__TASKS_MAX);
+    g->short_tasks = (uint32_t)(g->input->limit_tasks ? smaller(g->task_limit, g->input->limit_tasks) : g->task_limit);
     return true;
 }
 

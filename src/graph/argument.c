@@ -101,7 +101,7 @@ static bool put_region(struct hbg__submit *s, const struct hbg_arg *arg)
         hbg__graph_fail(g, HBG_E_ACCESS, (int)s->arg_count, s->kernel_name, "argument %u would write a read-only region", s->arg_count);
         return false;
     }
-    struct hbg__access *access = &g->accesses[s->access_count];
+    struct hbg__access *access = &g->accesses[g->access_count];
     int64_t off = r->offset_bytes + own->displacement, word = r->offset_bytes + own->word_bias;
     uint32_t base = own->base;
     access->writes = writes;
@@ -112,7 +112,7 @@ static bool put_region(struct hbg__submit *s, const struct hbg_arg *arg)
     s->arg_count++;
     if (arg->kind == HBG_ARG_UNTRACKED || access->place == HBG__ACCESS_NONE) return true;
     if (g->manual) return hbg__manual_note(g, access);
-    s->access_count++;
+    g->access_count++;
     return hbg__hazard_collect(g, access);
 }
 

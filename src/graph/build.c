@@ -31,7 +31,7 @@ enum hbg_status hbg__graph_create(struct hbg__memory *memory, uint64_t reserve_b
     g->fingerprint = hbg__image_fingerprint();
     hbg__map_u64_init(&g->layout_map, memory);
     hbg__map_u64_init(&g->buffer_map, memory);
-    if (!hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, 64, sizeof(uint32_t)) ||
+    if (!hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, 256, sizeof(uint32_t)) ||
         !hbg__graph_reserve(g, (void **)&g->accesses, &g->access_capacity, 64, sizeof *g->accesses) ||
         !open_arenas(g, (size_t)reserve_bytes)) {
         hbg__graph_destroy(g);
@@ -130,6 +130,7 @@ static bool begin(struct hbg_graph *g, const struct hbg__build_input *input, str
     recording->head = NULL;
     recording->boundary_count = input->boundary.arg_count;
     g->payload = recording->arena.origin;
+    g->short_kernels = input->kernel_count;
     g->payload_limit = (uint32_t)(recording->arena.above / 8 > UINT32_MAX ? UINT32_MAX : recording->arena.above / 8);
     reset_counts(g);
     renew_generations(g);

@@ -22,7 +22,13 @@ struct hbg__image_head;
 struct hbg__guards;
 
 /* A kernel of a program: its table entry with the signature taken apart, once, at program creation. */
-struct hbg__signature { bool given; uint32_t arg_count; const uint8_t *kind; const uint16_t *dtype; };   /* dtype 0: any */
+struct hbg__signature {
+    bool given;
+    uint32_t arg_count;
+    const uint32_t *want;                           /* kind | dtype << 16, in one word for a fast look */
+    const uint16_t *dtype;                          /* 0: any */
+    const uint8_t *kind;
+};
 
 struct hbg__build_input {
     hbg_build_fn *build;

@@ -43,33 +43,36 @@ enum {
     HBG__STORAGE_SHARED = 2             /* a group of several arguments: the first one's layout does not cover it all */
 };
 
+/* Why submit.c's short way leaves a storage alone. */
+enum { HBG__IRREGULAR_ALWAYS = 1, HBG__IRREGULAR_WIDE = 2 };   /* freed, without bytes, not its own home; `wide` is in use */
+
 /* A thing that regions can name: a boundary argument, an intermediate, a device buffer. Its *home* is the storage whose
-   history it shares: itself, or the first argument of its group. */
+   history it shares: itself, or the first argument of its group. The first lines are what the short way reads. */
 struct hbg__storage {
-    uint32_t home, base;                /* index of the home; entry of the base table that arguments name */
-    uint32_t no_short;                  /* freed, without bytes, or not its own home: submit.c leaves it alone */
-    int64_t displacement;               /* from the home's first byte to the point that region offsets count from */
+    uint32_t irregular, base;           /* HBG__IRREGULAR_*; entry of the base table that arguments name */
+    uint32_t cell_layout;               /* of the home: the layout of one whole cell of the grid; 0: not known */
+    uint32_t cell_type;                 /* hbg__region_type() of that layout, and its first two dimensions as regions give them */
+    int64_t cell_shape[2], cell_stride[2];
+    int64_t fast_off;                   /* from the first cell to the point that region offsets count from */
     int64_t word_bias;                  /* added to a region's offset when it is recorded: an intermediate's place in the heap */
-    uint64_t size_bytes;
-    uint32_t whole_layout;              /* the layout that covers all of it from offset 0; 0: none */
-    uint32_t cell_layout;               /* of the home: the layout of one whole cell of the grid; 0: no grid */
     /* history, of homes only: hazard_map.h */
     uint32_t generation;                /* cells of another one are empty */
     uint32_t writer, readers;           /* whole level: mark of the last writer; readers since */
     uint32_t part_writer;               /* mark of the latest task that wrote a part of it in this generation */
-    uint32_t wide;                      /* partial accesses that belong to no cells */
-    uint32_t grid;                      /* index; 0: none */
-    uint32_t flags;
-    uint32_t group;                     /* of the boundary; UINT32_MAX: none */
-    uint64_t heap_off;
     /* the shortest way from an offset to a whole cell, for grids with cells along at most two axes */
     struct { uint64_t reciprocal; int64_t pitch; } fast[2];
     uint32_t fast_full[2];              /* cells along the axis that are not clipped */
     uint32_t fast_row;                  /* cells in one row of the second axis */
     uint32_t fast_axes;                 /* 1 or 2 */
+    int64_t displacement;               /* from the home's first byte to the point that region offsets count from */
+    uint32_t whole_layout;              /* the layout that covers all of it from offset 0; 0: none */
     uint32_t cell_base;                 /* index of the grid's first cell */
     uint32_t touched_lo, touched_hi;    /* cells used in this generation: indices in [lo, hi) */
-    int64_t grid_origin;                /* byte of the home where cell 0 begins */
+    uint32_t grid;                      /* index; 0: none */
+    uint32_t wide;                      /* partial accesses that belong to no cells */
+    uint32_t home, flags;               /* index of the home; HBG__STORAGE_* */
+    uint32_t group;                     /* of the boundary; UINT32_MAX: none */
+    uint64_t size_bytes;
 };
 
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
@@ -108,6 +111,8 @@ struct hbg_graph {
     uint32_t manual_begin;              /* mark of the begin noop */
     uint32_t manual_depth;              /* scope_depth inside the outermost manual scope */
     bool failed;
+    uint32_t short_kernels;             /* kernels of which a task may take the short way: 0 inside a manual scope and after an error */
+    uint32_t short_tasks;               /* ids below which neither table nor limit has to be looked at */
     struct hbg__producers producers;    /* of the task being submitted */
 
     const struct hbg__build_input *input;
@@ -138,7 +143,7 @@ struct hbg_graph {
 
     /* scratch of one submit */
     struct hbg__access *accesses;
-    uint32_t access_capacity;
+    uint32_t access_capacity, access_count;
     struct hbg__access *manual_accesses;    /* regions of the open manual scopes */
     uint32_t manual_count, manual_capacity;
     uint32_t *gathered;                     /* producers of one region, stamped unique */
@@ -180,6 +185,9 @@ static inline const struct hbg_layout *hbg__layout_at(const struct hbg_graph *g,
 {
     return (const struct hbg_layout *)(const void *)(g->payload + (size_t)offset * 8);
 }
+
+/* Element type and rank in one word; regions and layouts of one shape and other types differ in it. */
+static inline uint32_t hbg__region_type(const struct hbg_region *r) { return (uint32_t)r->dtype | (uint32_t)r->rank << 16; }
 
 /* Is this the layout of the region? Word by word: wider loads would wait for the stores that have just built the region. */
 static inline bool hbg__layout_is(const struct hbg_layout *l, const struct hbg_region *r)

@@ -40,7 +40,7 @@ static void set_fast(struct hbg__storage *s, const struct hbg__grid *grid)
     for (int a = 0; a < grid->axes; a++)
         if (grid->count[a] > 1) axes[count++] = a;
     s->fast_axes = count <= 2 ? (uint32_t)(count == 0 ? 1 : count) : 0;
-    s->grid_origin = grid->origin;
+    s->fast_off = s->displacement - grid->origin;
     s->fast_row = count == 2 ? grid->count[axes[1]] : 1;
     for (int i = 0; i < 2; i++) {
         int a = i < count ? axes[i] : 0;
@@ -63,7 +63,7 @@ static bool lay_cells(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid
     }
     struct hbg__storage *s = &g->storages[home];
     s->cell_base = g->cell_top;
-    s->cell_layout = 0;
+    s->cell_layout = s->cell_type = 0;
     g->cell_top += grid->total;
     grid->excess = 0;
     set_fast(s, grid);
@@ -94,8 +94,13 @@ static void learn_cell_layout(struct hbg_graph *g, uint32_t home, int64_t off, c
     for (int d = 0; d < region->rank; d++)
         if (region->stride_bytes[d] < 0) return;
     if (view->lo != off || g->storages[home].fast_axes == 0) return;
-    uint32_t layout = hbg__layout_of_region(g, region);
-    g->storages[home].cell_layout = layout;
+    struct hbg__storage *s = &g->storages[home];
+    s->cell_layout = hbg__layout_of_region(g, region);
+    s->cell_type = hbg__region_type(region);
+    for (int d = 0; d < 2; d++) {
+        s->cell_shape[d] = region->shape[d];
+        s->cell_stride[d] = region->stride_bytes[d];
+    }
 }
 
 /* ---- classification --------------------------------------------------------------------------------------------- */

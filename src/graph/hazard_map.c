@@ -374,6 +374,7 @@ static bool note_view(struct note *n)
     }
     if (!note_part(n, &wide)) return false;
     g->storages[n->home].wide = wide;
+    g->storages[n->home].irregular |= HBG__IRREGULAR_WIDE;
     return enter_part(n);
 }
 
@@ -384,6 +385,7 @@ static bool note_whole(struct note *n)
     if (!n->writes) return add_reader(g, &s->readers, n->mark);
     s->writer = n->mark;
     s->readers = s->wide = 0;
+    s->irregular &= ~(uint32_t)HBG__IRREGULAR_WIDE;
     if (!s->grid) return true;
     return hbg__hazard_new_generation(g, n->home);
 }
@@ -432,5 +434,6 @@ bool hbg__hazard_fold(struct hbg_graph *g, uint32_t home)
     s->writer = writer;
     s->readers = readers;
     s->wide = 0;
+    s->irregular &= ~(uint32_t)HBG__IRREGULAR_WIDE;
     return true;
 }

@@ -124,17 +124,18 @@ static inline bool hbg__reader_add(struct hbg_graph *g, uint32_t *chain, uint32_
     return true;
 }
 
-/* The cell that a region with the storage's cell layout is, when it lies on the grid; HBG__NIL otherwise. The reciprocals
-   may be one too large for huge offsets: then the remainder is not 0 and the general path decides. */
+/* The cell at `off` bytes from the first one, when one begins there and is not clipped; HBG__NIL otherwise. The reciprocals
+   may be one too large for huge offsets: then the remainder is not 0 and the general way decides. */
 static inline uint32_t hbg__hazard_fast_cell(const struct hbg__storage *s, int64_t off)
 {
-    uint64_t rest = (uint64_t)(off - s->grid_origin);
+    uint64_t rest = (uint64_t)off;
     uint64_t q0 = (uint64_t)(((unsigned __int128)rest * s->fast[0].reciprocal) >> 64);
     rest -= q0 * (uint64_t)s->fast[0].pitch;
-    if (s->fast_axes == 1) return rest == 0 && q0 < s->fast_full[0] ? s->cell_base + (uint32_t)q0 : HBG__NIL;
+    if (q0 >= s->fast_full[0]) return HBG__NIL;
+    if (s->fast_axes == 1) return rest == 0 ? s->cell_base + (uint32_t)q0 : HBG__NIL;
     uint64_t q1 = (uint64_t)(((unsigned __int128)rest * s->fast[1].reciprocal) >> 64);
-    rest -= q1 * (uint64_t)s->fast[1].pitch;
-    return rest == 0 && q0 < s->fast_full[0] && q1 < s->fast_full[1] ? s->cell_base + (uint32_t)(q0 * s->fast_row + q1) : HBG__NIL;
+    if (q1 >= s->fast_full[1] || rest != q1 * (uint64_t)s->fast[1].pitch) return HBG__NIL;
+    return s->cell_base + (uint32_t)q0 * s->fast_row + (uint32_t)q1;
 }
 
 #endif /* HBG_GRAPH_HAZARD_MAP_H */

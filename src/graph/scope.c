@@ -107,7 +107,7 @@ static bool heap_take(struct hbg_graph *g, uint64_t size, uint64_t *off, uint32_
 
 static bool push_free_block(struct hbg_graph *g, const struct hbg__storage *s, uint32_t scope_end)
 {
-    struct hbg__free_block block = { s->heap_off, align_up(s->size_bytes), scope_end };
+    struct hbg__free_block block = { (uint64_t)s->word_bias, align_up(s->size_bytes), scope_end };
     struct hbg__free_block *last = g->free_count > g->free_first ? &g->free_blocks[g->free_count - 1] : NULL;
     if (block.size_bytes == 0) return true;
     if (last && last->scope_end == scope_end && last->off + last->size_bytes == block.off) {
@@ -165,8 +165,7 @@ struct hbg_region hbg_alloc(struct hbg_graph *g, enum hbg_dtype dtype, struct hb
     if (!s) return bad_region();
     s->base = HBG__BASE_HEAP;
     s->size_bytes = size;
-    s->no_short = size == 0;
-    s->heap_off = off;
+    s->irregular = size == 0 ? HBG__IRREGULAR_ALWAYS : 0;
     s->word_bias = (int64_t)off;
     s->whole_layout = layout;
     s->writer = writer;
@@ -185,7 +184,7 @@ static bool free_storages(struct hbg_graph *g, uint32_t first)
         struct hbg__storage *s = &g->storages[i];
         if (s->base != HBG__BASE_HEAP || (s->flags & HBG__STORAGE_FREED)) continue;
         s->flags |= HBG__STORAGE_FREED;
-        s->no_short = 1;
+        s->irregular |= HBG__IRREGULAR_ALWAYS;
         if (!push_free_block(g, s, end)) return false;
     }
     return true;
@@ -205,6 +204,7 @@ static bool begin_manual(struct hbg_graph *g)
     g->manual_count = 0;
     g->manual_depth = g->scope_depth;
     g->manual = g->manual_begin != 0;
+    g->short_kernels = 0;
     return g->manual;
 }
 
@@ -243,6 +243,7 @@ static bool end_manual(struct hbg_graph *g)
     uint32_t begin = g->manual_begin;
     if (!complete_begin(g) || !gather_leaves(g, begin - 1)) return false;
     g->manual = false;
+    g->short_kernels = g->input->kernel_count;
     uint32_t end = hbg__append_noop(g, g->gathered, g->gathered_count, 0);
     if (!end) return false;
     for (uint32_t i = 0; i < g->manual_count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* signature.c - see signature.h. Kinds and dtypes share one allocation: dtypes first, for their alignment. */
+/* signature.c - see signature.h. The three arrays share one allocation, the widest first, for their alignment. */
 #include "graph/signature.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@
 static const char *const dtype_names[] = { "", "bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64" };
 static const char *const mode_names[] = { "", "in", "out", "inout", "accumulate", "untracked" };
 enum { DTYPE_NAMES = sizeof dtype_names / sizeof dtype_names[0], MODE_NAMES = sizeof mode_names / sizeof mode_names[0] };
-enum { WORD_MAX = 32, BYTES_MAX = 4096, ARGS_MAX = 65535 };
+enum { WORD_MAX = 32, BYTES_MAX = 4096, ARGS_MAX = 65535, BYTES_PER_ARGUMENT = sizeof(uint32_t) + sizeof(uint16_t) + sizeof(uint8_t) };
 
 struct word { char text[WORD_MAX]; size_t length; };
 
@@ -107,9 +107,11 @@ enum hbg_status hbg__signature_parse(const char *text, struct hbg__memory *memor
     size_t count = count_arguments(text);
     if (count == 0) return HBG_OK;
     if (count > ARGS_MAX) return hbg__error_set(error, HBG_E_SIGNATURE, what, "the signature of %s has %zu arguments; %d are possible", what, count, ARGS_MAX);
-    uint16_t *dtypes = hbg__alloc(memory, count * (sizeof *dtypes + 1), _Alignof(uint16_t));
-    if (!dtypes) return hbg__error_no_memory(error, "signature", count * (sizeof *dtypes + 1));
+    uint32_t *want = hbg__alloc(memory, count * BYTES_PER_ARGUMENT, _Alignof(uint32_t));
+    if (!want) return hbg__error_no_memory(error, "signature", count * BYTES_PER_ARGUMENT);
+    uint16_t *dtypes = (uint16_t *)(want + count);
     uint8_t *kinds = (uint8_t *)(dtypes + count);
+    signature->want = want;
     signature->dtype = dtypes;
     signature->kind = kinds;
     signature->arg_count = (uint32_t)count;
@@ -119,6 +121,7 @@ enum hbg_status hbg__signature_parse(const char *text, struct hbg__memory *memor
             return hbg__error_set_argument(error, HBG_E_SIGNATURE, (int)i, what,
                 "argument %zu of the signature of %s does not read as a mode and a dtype, a dtype, or bytes[N] at \"%.31s\"", i, what, word.text);
         }
+        want[i] = kinds[i] | (uint32_t)dtypes[i] << 16;
         if (*at == ',') at++;
     }
     return HBG_OK;
@@ -126,7 +129,7 @@ enum hbg_status hbg__signature_parse(const char *text, struct hbg__memory *memor
 
 void hbg__signature_free(struct hbg__signature *signature, struct hbg__memory *memory)
 {
-    hbg__free(memory, (void *)(uintptr_t)signature->dtype, signature->arg_count * (sizeof *signature->dtype + 1), _Alignof(uint16_t));
+    hbg__free(memory, (void *)(uintptr_t)signature->want, signature->arg_count * BYTES_PER_ARGUMENT, _Alignof(uint32_t));
     *signature = (struct hbg__signature){ 0 };
 }
 

@@ -14,6 +14,7 @@
 static void latch(struct hbg_graph *g, enum hbg_status status, int argument, const char *name)
 {
     g->failed = true;
+    g->short_kernels = 0;
     g->error = (struct hbg_error){ .size = sizeof g->error, .status = status, .task = g->task_count, .argument = argument };
     snprintf(g->error.name, sizeof g->error.name, "%s", name ? name : "");
 }
@@ -84,11 +85,11 @@ bool hbg__storage_boundary(struct hbg_graph *g)
         if (a->group == UINT32_MAX) continue;
         s->displacement = a->displacement;
         s->size_bytes = b->group[a->group].size_bytes;
-        s->no_short = s->size_bytes == 0;
+        s->irregular = s->size_bytes == 0 ? HBG__IRREGULAR_ALWAYS : 0;
         for (uint32_t j = 0; j < i; j++) {
             if (b->arg[j].group != a->group) continue;
             s->home = j;
-            s->no_short = g->storages[j].no_short = 1;
+            s->irregular = g->storages[j].irregular = HBG__IRREGULAR_ALWAYS;
             g->storages[j].flags |= HBG__STORAGE_SHARED;
             break;
         }

@@ -9,21 +9,20 @@
  * the map inserts come before it. A call that fails latches the error; what it has noted by then does not matter, since
  * nothing can be submitted any more.
  *
- * The short way. A region with the layout of the cells of its storage, lying on the grid, or with the layout of the whole
- * storage, and a history without parts and long chains, is settled right here. This is what tiled code submits, and what the
- * cost of a task is made of; any other argument goes to argument.c.
+ * An argument takes the short way (short_way.h) or the general one (argument.c), each on its own; the result is the same.
  */
 #include "graph/submit.h"
 #include "graph/append.h"
-#include "graph/hazard_map.h"
+#include "graph/short_way.h"
 #include "graph/signature.h"
 
 #include <hbg/subgraph.h>
 
-enum { SHORT_ACCESSES = 8, MARKS_PER_ARGUMENT = 16 };
-
-/* An access that was settled on the short way: cell is HBG__NIL for all of the storage. */
-struct short_access { uint32_t home, cell; bool writes; };
+enum {
+    SHORT_ARGUMENTS = 8,                /* longer lists take the general way */
+    SHORT_MARKS = SHORT_ARGUMENTS * HBG__SHORT_MARKS,
+    SHORT_UNITS = 2 * SHORT_ARGUMENTS + SHORT_MARKS     /* payload that a task of the short way takes at most */
+};
 
 static struct hbg_task no_task(const struct hbg_graph *g)
 {
@@ -34,136 +33,65 @@ static struct hbg_task no_task(const struct hbg_graph *g)
 bool hbg__producer_add(struct hbg_graph *g, uint32_t mark)
 {
     if (hbg__producers_add(&g->producers, mark)) return true;
-    return hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, g->producers.count + MARKS_PER_ARGUMENT, sizeof(uint32_t))
+    return hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, g->producers.count + SHORT_MARKS, sizeof(uint32_t))
         && hbg__producers_add(&g->producers, mark);
 }
 
-/* ---- the short way ------------------------------------------------------------------------------------------------
- *
- * The loop keeps what it needs of the graph in registers: every store to a table might otherwise be one to the graph.
- */
+/* ---- arguments ---------------------------------------------------------------------------------------------------- */
 
-struct short_way {
-    unsigned char *payload;
-    struct hbg__storage *storages;
-    struct hbg__cell *cells;
-    const struct hbg__reader_block *blocks;
-    uint32_t *mark;                             /* producers so far */
-    uint32_t mark_count, storage_base, storage_count;
-    struct hbg_view_arg *out;                   /* of the next position */
-};
-
-static inline void load(struct short_way *w, const struct hbg_graph *g, uint32_t position)
+static inline struct hbg_view_arg *first_argument(const struct hbg_graph *g)
 {
-    w->payload = g->payload;
-    w->storages = g->storages;
-    w->cells = (struct hbg__cell *)(void *)g->cell_arena.origin;
-    w->blocks = (const struct hbg__reader_block *)(const void *)g->pool_arena.origin;
-    w->mark = g->producers.mark;
-    w->mark_count = g->producers.count;
-    w->storage_base = g->storage_base;
-    w->storage_count = g->storage_count;
-    w->out = (struct hbg_view_arg *)(void *)(g->payload + (size_t)g->payload_top * 8) + position;
+    return (struct hbg_view_arg *)(void *)(g->payload + (size_t)g->payload_top * 8);
 }
 
-/* There is room: see MARKS_PER_ARGUMENT. */
-static inline void put_mark(struct short_way *w, uint32_t mark)
+/* One argument on the general way; *position moves on when it takes one. False: latched. */
+static HBG_NO_INLINE bool put_general(struct hbg_graph *g, int kernel, const struct hbg_arg *arg, uint32_t *position)
 {
-    uint32_t at = w->mark_count;
-    if (mark == 0) return;
-    while (at > 0 && w->mark[at - 1] > mark) at--;
-    if (at > 0 && w->mark[at - 1] == mark) return;
-    for (uint32_t i = w->mark_count++; i > at; i--) w->mark[i] = w->mark[i - 1];
-    w->mark[at] = mark;
+    const struct hbg__build_input *in = g->input;
+    struct hbg__submit s = { g, NULL, "noop", *position };
+    if (kernel >= 0) {
+        s.signature = &in->signatures[kernel];
+        s.kernel_name = in->kernels[kernel].name;
+    }
+    bool put = hbg__submit_argument(&s, arg);
+    *position = s.arg_count;
+    return put && hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, g->producers.count + SHORT_MARKS, sizeof(uint32_t));
 }
 
-/* The readers of a cell and, when none of them is newer, its last writer. False: too many, nothing added. */
-static inline bool put_readers(struct short_way *w, uint32_t writer, uint32_t chain)
+static HBG_NO_INLINE bool put_list(struct hbg_graph *g, int kernel, struct hbg_arg_list list, uint32_t *position)
 {
-    uint32_t newest = 0, block = chain & ~HBG__CHAIN;
-    for (int count = 0; (block = w->blocks[block].next & ~HBG__CHAIN) != 0; count++)
-        if (count == 3) return false;
-    for (block = chain & ~HBG__CHAIN; block; block = w->blocks[block].next & ~HBG__CHAIN) {
-        for (int i = 0; i < 3 && w->blocks[block].mark[i]; i++) {
-            put_mark(w, w->blocks[block].mark[i]);
-            if (w->blocks[block].mark[i] > newest) newest = w->blocks[block].mark[i];
+    for (size_t i = 0; i < list.count; i++)
+        if (!put_general(g, kernel, &list.arg[i], position)) return false;
+    return true;
+}
+
+/* A short list with a signature that is long enough. `noted` gets the accesses that took the short way, *noted_count of them. */
+static inline bool put_short(struct hbg_graph *g, int kernel, const uint32_t *want, struct hbg_arg_list list, uint32_t *position,
+                             struct hbg__short_access *noted, uint32_t *noted_count)
+{
+    struct hbg_view_arg *out = first_argument(g);
+    uint32_t at = 0, count = 0;
+    for (const struct hbg_arg *arg = list.arg, *end = arg + list.count; arg != end; arg++) {
+        uint32_t kind = arg->kind;
+        if (kind - 1u < HBG_ARG_INOUT) {
+            if (HBG_LIKELY((!want || want[at] == (kind | (uint32_t)arg->u.region.dtype << 16)) &&
+                           hbg__short_region(g, &arg->u.region, kind != HBG_ARG_IN, &out[at], &noted[count]))) {
+                at++;
+                count++;
+                continue;
+            }
+        } else if (kind == HBG_ARG_SCALAR && arg->dtype <= HBG_F64 && g->scalar_layouts[arg->dtype] &&
+                   (!want || want[at] == (kind | (uint32_t)arg->dtype << 16))) {
+            out[at++] = (struct hbg_view_arg){ arg->u.bits, HBG__BASE_ZERO, g->scalar_layouts[arg->dtype] };
+            continue;
         }
+        uint32_t next = at;
+        if (HBG_UNLIKELY(!put_general(g, kernel, arg, &next))) return false;
+        at = next;
+        out = first_argument(g);
     }
-    if (newest < writer) put_mark(w, writer);
-    return true;
-}
-
-static inline bool put_history(struct short_way *w, uint32_t writer, uint32_t readers, bool writes)
-{
-    if (writes && (readers & HBG__CHAIN)) return put_readers(w, writer, readers);
-    if (!writes || readers < writer) put_mark(w, writer);
-    if (writes) put_mark(w, readers);
-    return true;
-}
-
-static inline bool same_layout(const struct hbg_layout *l, const struct hbg_region *r)
-{
-    if (((unsigned)(uint16_t)l->dtype ^ r->dtype) | ((unsigned)l->rank ^ r->rank)) return false;
-    if (r->rank != 2) return hbg__layout_is(l, r);
-    return ((l->shape[0] ^ r->shape[0]) | (l->shape[1] ^ r->shape[1]) | (l->stride_bytes[0] ^ r->stride_bytes[0]) |
-            (l->stride_bytes[1] ^ r->stride_bytes[1])) == 0;
-}
-
-/* Settle the region, or leave everything as it was. */
-static inline bool region_short(struct short_way *w, const struct hbg_arg *arg, struct short_access *access)
-{
-    const struct hbg_region *r = &arg->u.region;
-    bool writes = arg->kind != HBG_ARG_IN;
-    uint32_t index = r->storage - w->storage_base, cell = HBG__NIL, layout;
-    if (index >= w->storage_count) return false;
-    const struct hbg__storage *s = &w->storages[index];
-    uint32_t flags = writes ? r->flags : r->flags & ~(uint32_t)HBG_REGION_READ_ONLY;
-    if (flags | s->wide | s->no_short) return false;
-    if ((layout = s->cell_layout) && same_layout((const struct hbg_layout *)(const void *)(w->payload + (size_t)layout * 8), r)) {
-        cell = hbg__hazard_fast_cell(s, r->offset_bytes + s->displacement);
-        if (cell == HBG__NIL || (writes && s->readers)) return false;
-        const struct hbg__cell *c = &w->cells[cell];
-        uint32_t writer = s->writer, readers = 0;
-        if (c->generation == s->generation) {
-            if (c->parts) return false;
-            if (c->writer > writer) writer = c->writer;
-            readers = c->readers;
-        }
-        if (!put_history(w, writer, readers, writes)) return false;
-    } else {
-        layout = s->whole_layout;
-        if (s->grid || !layout || r->offset_bytes || !same_layout((const struct hbg_layout *)(const void *)(w->payload + (size_t)layout * 8), r) ||
-            !put_history(w, s->writer, s->readers, writes)) return false;
-    }
-    *access = (struct short_access){ index, cell, writes };
-    *w->out++ = (struct hbg_view_arg){ (uint64_t)(r->offset_bytes + s->word_bias), s->base, layout };
-    return true;
-}
-
-/* A scalar of a type that the build has seen before. */
-static inline bool scalar_short(struct short_way *w, const struct hbg_graph *g, const struct hbg_arg *arg)
-{
-    uint32_t layout = arg->dtype <= HBG_F64 ? g->scalar_layouts[arg->dtype] : 0;
-    if (!layout) return false;
-    *w->out++ = (struct hbg_view_arg){ arg->u.bits, HBG__BASE_ZERO, layout };
-    return true;
-}
-
-/* Enter a settled access; false: the general path has to. */
-static inline bool note_short(struct hbg_graph *g, const struct short_access *access, uint32_t mark)
-{
-    struct hbg__storage *s = &g->storages[access->home];
-    if (access->cell == HBG__NIL) {
-        if (s->grid) return false;      /* another argument of this task has brought one */
-        if (!access->writes) return hbg__reader_add(g, &s->readers, mark);
-        s->writer = mark;
-        s->readers = 0;
-        return true;
-    }
-    struct hbg__cell *cell = hbg__cell_open(g, s, access->cell);
-    if (!access->writes) return hbg__reader_add(g, &cell->readers, mark);
-    s->part_writer = cell->writer = mark;
-    cell->readers = cell->parts = 0;
+    *position = at;
+    *noted_count = count;
     return true;
 }
 
@@ -182,131 +110,100 @@ static HBG_COLD bool keep_order(struct hbg_graph *g)
     return p->count > 0 || hbg__producer_add(g, floor);
 }
 
-static HBG_COLD bool make_room(struct hbg_graph *g, size_t count)
-{
-    if (count > HBG__ARGS_MAX) {
-        hbg__graph_fail_limit(g, "arguments of one task", 0, HBG__ARGS_MAX, count, "pass a region of regions, or split the task");
-        return false;
-    }
-    return (g->task_count < g->task_limit || hbg__tasks_grow(g)) && hbg__payload_fit(g, 2 * count) &&
-           hbg__graph_reserve(g, (void **)&g->accesses, &g->access_capacity, (uint32_t)count + 1, sizeof *g->accesses);
-}
-
-static inline bool has_room(const struct hbg_graph *g, size_t count)
-{
-    return count < g->access_capacity && g->payload_top + 2 * count <= g->payload_limit && g->task_count < g->task_limit;
-}
-
-static HBG_COLD void too_few(struct hbg__submit *s)
-{
-    hbg__graph_fail(s->g, HBG_E_SIGNATURE, (int)s->arg_count, s->kernel_name, "kernel %s takes %u arguments, %u are given",
-                    s->kernel_name, s->signature->arg_count, s->arg_count);
-}
-
-/* Is position i just this? `any` and wrong ones are for the general way. */
-static inline bool signature_is(const struct hbg__signature *sig, uint32_t i, uint32_t kind, uint32_t dtype)
-{
-    return !sig->given || (i < sig->arg_count && sig->kind[i] == kind && sig->dtype[i] == dtype);
-}
-
-/* Every argument, on the short way if it may be; `noted` gets the accesses that took it. Returns their number, -1: latched. */
-static inline int put_all(struct hbg__submit *s, struct hbg_arg_list list, struct short_access *noted)
-{
-    struct hbg_graph *g = s->g;
-    const struct hbg__signature *sig = s->signature;
-    struct short_way w;
-    int count = 0;
-    bool general = !sig || g->manual;
-    load(&w, g, 0);
-    for (size_t i = 0; i < list.count; i++) {
-        const struct hbg_arg *arg = &list.arg[i];
-        uint32_t kind = arg->kind;
-        if (HBG_LIKELY(!general && w.mark_count + MARKS_PER_ARGUMENT <= g->producers.capacity)) {
-            if (kind - 1u < HBG_ARG_INOUT) {
-                if (HBG_LIKELY(count < SHORT_ACCESSES && signature_is(sig, s->arg_count, kind, arg->u.region.dtype) && region_short(&w, arg, &noted[count]))) {
-                    s->arg_count++;
-                    count++;
-                    continue;
-                }
-            } else if (kind == HBG_ARG_SCALAR && signature_is(sig, s->arg_count, kind, arg->dtype) && scalar_short(&w, g, arg)) {
-                s->arg_count++;
-                continue;
-            }
-        }
-        g->producers.count = w.mark_count;
-        if (HBG_UNLIKELY(!hbg__submit_argument(s, arg))) return -1;
-        load(&w, g, s->arg_count);
-    }
-    g->producers.count = w.mark_count;
-    if (sig && sig->given && s->arg_count < sig->arg_count) { too_few(s); return -1; }
-    return count;
-}
-
 /* Enter all accesses under the mark of the task. False: latched. */
-static inline bool note_all(struct hbg__submit *s, const struct short_access *noted, int noted_count, uint32_t mark)
+static inline bool note_all(struct hbg_graph *g, const struct hbg__short_access *noted, uint32_t noted_count, uint32_t mark)
 {
-    struct hbg_graph *g = s->g;
-    for (int i = 0; i < noted_count; i++) {
-        if (HBG_LIKELY(note_short(g, &noted[i], mark))) continue;
+    for (uint32_t i = 0; i < noted_count; i++) {
+        if (HBG_LIKELY(hbg__short_note(g, &noted[i], mark))) continue;
         struct hbg__access access = { .home = noted[i].home, .cell = noted[i].cell, .writes = noted[i].writes,
                                       .place = noted[i].cell == HBG__NIL ? HBG__ACCESS_WHOLE : HBG__ACCESS_CELL };
         if (!hbg__hazard_note(g, &access, mark)) return false;
     }
-    for (uint32_t i = 0; i < s->access_count; i++)
+    for (uint32_t i = 0; i < g->access_count; i++)
         if (!hbg__hazard_note(g, &g->accesses[i], mark)) return false;
     return true;
 }
 
-static inline __attribute__((always_inline)) struct hbg_task submit(struct hbg__submit *s, uint32_t kernel, struct hbg_arg_list list, uint32_t flags)
+/* The arguments are written and the producers collected: the task itself. */
+static inline struct hbg_task finish_task(struct hbg_graph *g, int kernel, uint32_t arg_count, const struct hbg__short_access *noted, uint32_t noted_count)
 {
-    struct hbg_graph *g = s->g;
-    struct short_access noted[SHORT_ACCESSES];
-    g->producers.count = 0;
-    g->pending_units = (uint32_t)(2 * list.count);
-    int noted_count = put_all(s, list, noted);
-    if (HBG_UNLIKELY(noted_count < 0)) return no_task(g);
+    bool noop = kernel < 0;
     g->pending_units = 0;
-    if (HBG_UNLIKELY(g->manual || g->barrier) && !keep_order(g)) return no_task(g);
-    uint32_t args = s->signature ? s->arg_count : 0;
-    g->payload_top += 2 * args;
+    if (HBG_UNLIKELY((g->manual || g->barrier) && !keep_order(g))) return no_task(g);
+    if (!noop) g->payload_top += 2 * arg_count;
     if (HBG_UNLIKELY(g->task_count >= g->task_limit && !hbg__tasks_grow(g))) return no_task(g);
     if (HBG_UNLIKELY(g->producers.count > 3 && !hbg__payload_fit(g, hbg__edge_row_units(g->producers.count)))) return no_task(g);
-    if (HBG_UNLIKELY(!note_all(s, noted, noted_count, g->task_count + 1))) return no_task(g);
-    struct hbg_task task = { hbg__append(g, kernel, args, flags, g->producers.mark, g->producers.count), g->serial };
+    if (HBG_UNLIKELY(!note_all(g, noted, noted_count, g->task_count + 1))) return no_task(g);
+    struct hbg_task task = { hbg__append(g, noop ? 0 : (uint32_t)kernel, noop ? 0 : arg_count, noop ? HBG__TASK_NOOP : 0, g->producers.mark, g->producers.count), g->serial };
     g->user_tasks++;
-    if (flags & HBG__TASK_NOOP) g->user_noops++;
+    if (noop) g->user_noops++;
     if (HBG_UNLIKELY(g->regrid_home != HBG__NIL) && !hbg__hazard_regrid(g)) return no_task(g);
     return task;
 }
 
-static HBG_COLD bool fail_call(struct hbg_graph *g, bool noop, int kernel, struct hbg_arg_list list)
+static HBG_COLD bool fail_call(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
 {
     const struct hbg__build_input *in = g->input;
-    if (g->failed) return false;
     if (list.count && !list.arg)
         hbg__graph_fail(g, HBG_E_NULL, -1, "", "the argument list is NULL but has %zu entries", list.count);
-    else if (!noop && (uint32_t)kernel >= in->kernel_count)
+    else if ((uint32_t)kernel >= in->kernel_count)
         hbg__graph_fail(g, HBG_E_OPTION, -1, "kernel", "kernel %d is not in the program's table of %u", kernel, in->kernel_count);
+    else if (list.count > HBG__ARGS_MAX)
+        hbg__graph_fail_limit(g, "arguments of one task", 0, HBG__ARGS_MAX, list.count, "pass one region that holds many, or split the task");
     else
         hbg__graph_fail_limit(g, "limit_tasks", g->user_tasks, in->limit_tasks, 1, "raise limit_tasks in the program's options");
     return false;
 }
 
-/* `kernel` means nothing for a noop. */
-static inline bool may_submit(struct hbg_graph *g, bool noop, int kernel, struct hbg_arg_list list)
+static bool make_room(struct hbg_graph *g, size_t count)
+{
+    return (g->task_count < g->task_limit || hbg__tasks_grow(g)) && hbg__payload_fit(g, 2 * count + SHORT_UNITS) &&
+           hbg__graph_reserve(g, (void **)&g->accesses, &g->access_capacity, (uint32_t)count + 1, sizeof *g->accesses);
+}
+
+/* Any call that the short way does not take: checked in full. */
+static HBG_NO_INLINE struct hbg_task submit_general(struct hbg_graph *g, int kernel, bool noop, struct hbg_arg_list list)
 {
     const struct hbg__build_input *in = g->input;
-    if (HBG_UNLIKELY(g->failed || (list.count && !list.arg) || (!noop && (uint32_t)kernel >= in->kernel_count) ||
-                     (in->limit_tasks && g->user_tasks >= in->limit_tasks))) return fail_call(g, noop, kernel, list);
-    return HBG_LIKELY(has_room(g, list.count)) || make_room(g, list.count);
+    uint32_t position = 0;
+    if (g->failed) return no_task(g);
+    if ((list.count && !list.arg) || list.count > HBG__ARGS_MAX || (!noop && (uint32_t)kernel >= in->kernel_count) ||
+        (in->limit_tasks && g->user_tasks >= in->limit_tasks)) {
+        fail_call(g, noop ? 0 : kernel, list);
+        return no_task(g);
+    }
+    if (!make_room(g, list.count)) return no_task(g);
+    g->producers.count = g->access_count = 0;
+    g->pending_units = (uint32_t)(2 * list.count);
+    if (!put_list(g, noop ? -1 : kernel, list, &position)) return no_task(g);
+    if (!noop && in->signatures[kernel].given && position < in->signatures[kernel].arg_count) {
+        hbg__graph_fail(g, HBG_E_SIGNATURE, (int)position, in->kernels[kernel].name, "kernel %s takes %u arguments, %u are given",
+                        in->kernels[kernel].name, in->signatures[kernel].arg_count, position);
+        return no_task(g);
+    }
+    return finish_task(g, noop ? -1 : kernel, position, NULL, 0);
+}
+
+/* May the list go argument by argument, without a look at room and limits in between? */
+static inline bool is_plain(const struct hbg_graph *g, int kernel, struct hbg_arg_list list)
+{
+    return (uint32_t)kernel < g->short_kernels && list.count <= SHORT_ARGUMENTS && (list.arg || !list.count) &&
+           g->task_count < g->short_tasks && g->payload_top + SHORT_UNITS <= g->payload_limit;
 }
 
 struct hbg_task hbg_submit_args(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
 {
-    if (!g) return (struct hbg_task){ UINT32_MAX, 0 };
-    if (!may_submit(g, false, kernel, list)) return no_task(g);
-    struct hbg__submit s = { g, &g->input->signatures[kernel], g->input->kernels[kernel].name, 0, 0 };
-    return submit(&s, (uint32_t)kernel, list, 0);
+    struct hbg__short_access noted[SHORT_ARGUMENTS];
+    uint32_t position = 0, noted_count = 0;
+    if (HBG_UNLIKELY(!g)) return (struct hbg_task){ UINT32_MAX, 0 };
+    if (HBG_UNLIKELY(!is_plain(g, kernel, list))) return submit_general(g, kernel, false, list);
+    const struct hbg__signature *sig = &g->input->signatures[kernel];
+    if (HBG_UNLIKELY(sig->given && list.count != sig->arg_count)) return submit_general(g, kernel, false, list);
+    g->producers.count = g->access_count = 0;
+    g->pending_units = (uint32_t)(2 * list.count);
+    if (HBG_UNLIKELY(!put_short(g, kernel, sig->want, list, &position, noted, &noted_count))) return no_task(g);
+    if (HBG_UNLIKELY(sig->given && position != sig->arg_count)) return submit_general(g, kernel, false, list);     /* an hbg_after took a place */
+    return finish_task(g, kernel, position, noted, noted_count);
 }
 
 static bool unsupported(const struct hbg_task_options *o, const char **what)
@@ -331,9 +228,7 @@ struct hbg_task hbg_submit_args_ex(struct hbg_graph *g, int kernel, const struct
 struct hbg_task hbg_noop_args(struct hbg_graph *g, struct hbg_arg_list list)
 {
     if (!g) return (struct hbg_task){ UINT32_MAX, 0 };
-    if (!may_submit(g, true, 0, list)) return no_task(g);
-    struct hbg__submit s = { g, NULL, "noop", 0, 0 };
-    return submit(&s, 0, list, HBG__TASK_NOOP);
+    return submit_general(g, 0, true, list);
 }
 
 struct hbg_task hbg_subgraph(struct hbg_graph *g, struct hbg_key key, hbg_build_fn *fn, struct hbg_arg_list list)

@@ -10,7 +10,6 @@ struct hbg__submit {
     const struct hbg__signature *signature;     /* NULL: a noop, whose arguments are not recorded */
     const char *kernel_name;
     uint32_t arg_count;                         /* positions taken so far */
-    uint32_t access_count;                      /* used entries of g->accesses */
 };
 
 /* Check one argument, write its 16 bytes above payload_top, collect its producers. May move the payload. False: latched. */
