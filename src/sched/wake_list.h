@@ -15,19 +15,22 @@
 
 #include "sched/sched.h"
 
-/* The task is ready to run: next on this worker if that place is free. */
-static inline void hbg__push_ready(struct hbg__worker *worker, uint32_t task)
+/* The next-task place is taken: into the own queue. */
+static HBG_NO_INLINE void hbg__push_queue(struct hbg__worker *worker, uint32_t task)
 {
-    if (worker->next == HBG__NIL) {
-        worker->next = task;
-        return;
-    }
     if (HBG_UNLIKELY(!hbg__deque_push(&worker->deque, hbg__entry_make(0, task)))) hbg__push_overflow(worker, task);
     if (HBG_UNLIKELY(hbg__bell_has_sleepers(&worker->sched->bell))) hbg__hint(worker->sched);
 }
 
+/* The task is ready to run: next on this worker if that place is free. */
+static inline void hbg__push_ready(struct hbg__worker *worker, uint32_t task)
+{
+    if (worker->next == HBG__NIL) worker->next = task;
+    else hbg__push_queue(worker, task);
+}
+
 /* Every producer of `task` is complete. */
-static inline void hbg__release(struct hbg__worker *worker, const struct hbg__task_record *record, uint32_t task, bool skip)
+HBG__INLINE void hbg__release(struct hbg__worker *worker, const struct hbg__task_record *record, uint32_t task, bool skip)
 {
     if (HBG_LIKELY(!skip && !(record->flags & HBG__TASK_NOOP))) {
         hbg__push_ready(worker, task);
@@ -39,8 +42,8 @@ static inline void hbg__release(struct hbg__worker *worker, const struct hbg__ta
 }
 
 /* `task` waited for a producer that is complete now: go on with the producers from position `from`. */
-static inline void hbg__examine(struct hbg__worker *worker, const struct hbg__task_record *record, uint32_t task, uint32_t from,
-                                bool failed, bool skip)
+HBG__INLINE void hbg__examine(struct hbg__worker *worker, const struct hbg__task_record *record, uint32_t task, uint32_t from,
+                              bool failed, bool skip)
 {
     enum hbg__settled settled;
     skip = skip || (failed && !(record->flags & HBG__TASK_REUSE));
@@ -49,8 +52,21 @@ static inline void hbg__examine(struct hbg__worker *worker, const struct hbg__ta
     if (settled != HBG__SETTLED_WAITS) hbg__release(worker, record, task, settled == HBG__SETTLED_SKIPPED);
 }
 
+/* Those that registered with `task`; out of line, so that tasks which nobody queries stay short. */
+static HBG_NO_INLINE void hbg__wake_registered(struct hbg__worker *worker, uint32_t task, uint32_t registered, bool failed)
+{
+    const struct hbg__graph_view *graph = &worker->graph;
+    while (registered) {
+        uint32_t waiter = hbg__waiter_task(registered);
+        bool skip = hbg__waiter_skip(registered);
+        const struct hbg__task_record *waiting = hbg__image_record(graph->payload, waiter);
+        registered = hbg__slot_link(graph->slots, waiter);
+        hbg__examine(worker, waiting, waiter, hbg__producer_position(graph, waiting, task) + 1, failed, skip);
+    }
+}
+
 /* The task is done. `state`: HBG__SLOT_OK, or HBG__SLOT_FAILED for failed and skipped ones. */
-static inline void hbg__complete(struct hbg__worker *worker, const struct hbg__task_record *record, uint32_t task, uint32_t state)
+HBG__INLINE void hbg__complete(struct hbg__worker *worker, const struct hbg__task_record *record, uint32_t task, uint32_t state)
 {
     const struct hbg__graph_view *graph = &worker->graph;
     bool failed = state == HBG__SLOT_FAILED;
@@ -66,19 +82,13 @@ static inline void hbg__complete(struct hbg__worker *worker, const struct hbg__t
         hbg__examine(worker, waiting, waiter, 1, failed, false);
         waiter = next;
     }
-    while (registered) {
-        uint32_t waiter = hbg__waiter_task(registered);
-        bool skip = hbg__waiter_skip(registered);
-        const struct hbg__task_record *waiting = hbg__image_record(graph->payload, waiter);
-        registered = hbg__slot_link(graph->slots, waiter);
-        hbg__examine(worker, waiting, waiter, hbg__producer_position(graph, waiting, task) + 1, failed, skip);
-    }
+    if (registered) hbg__wake_registered(worker, task, registered, failed);
 }
 
 /* Complete skipped tasks and noops until none is left: they visit no core. */
-static inline void hbg__drain(struct hbg__worker *worker)
+static HBG_NO_INLINE void hbg__drain_all(struct hbg__worker *worker)
 {
-    while (HBG_UNLIKELY(worker->drain)) {
+    while (worker->drain) {
         uint32_t task = hbg__waiter_task(worker->drain);
         bool skip = hbg__waiter_skip(worker->drain);
         worker->drain = hbg__slot_link(worker->graph.slots, task);
@@ -86,6 +96,11 @@ static inline void hbg__drain(struct hbg__worker *worker)
         else ++worker->noops;
         hbg__complete(worker, hbg__image_record(worker->graph.payload, task), task, skip ? HBG__SLOT_FAILED : HBG__SLOT_OK);
     }
+}
+
+static inline void hbg__drain(struct hbg__worker *worker)
+{
+    if (HBG_UNLIKELY(worker->drain)) hbg__drain_all(worker);
 }
 
 #endif /* HBG_SCHED_WAKE_LIST_H */
