@@ -34,7 +34,7 @@ enum hbg_dtype {
 HBG__INLINE int64_t hbg_dtype_size(int dtype)
 {
     static const uint8_t size[] = { 0, 1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8 };
-    return dtype >= HBG_RECORD_0 ? dtype - HBG_RECORD_0 : dtype > 0 && dtype <= HBG_F64 ? size[dtype] : 0;
+    return dtype >= HBG_RECORD_0 ? (dtype <= HBG_RECORD_MAX_ ? dtype - HBG_RECORD_0 : 0) : dtype > 0 && dtype <= HBG_F64 ? size[dtype] : 0;
 }
 
 /**

@@ -111,6 +111,7 @@ static void cast_keeps_the_bytes(void **state)
     is_view(hbg_cast_view(whole(), HBG_F64), 0, HBG_SHAPE(4, 6, 4), HBG_SHAPE(192, 32, 8));
     is_view(hbg_cast_view(whole(), HBG_RECORD(16)), 0, HBG_SHAPE(4, 6, 2), HBG_SHAPE(192, 32, 16));
     is_bad(hbg_cast_view(whole(), HBG_RECORD(3)), "hbg_cast_view of 32 bytes to elements of 3");
+    is_bad(hbg_cast_view(whole(), HBG_RECORD(4096)), "the dtype 8192, which does not exist");
     is_bad(hbg_cast_view(hbg_permute(whole(), HBG_SHAPE(2, 1, 0)), HBG_U8), "hbg_cast_view of 16 bytes to elements of 1");
     is_bad(hbg_cast_view(hbg_host(data, HBG_F32, scalar), HBG_U8), "hbg_cast_view of 4 bytes to elements of 1");
     is_bad(hbg_cast_view(whole(), (enum hbg_dtype)0), "the dtype 0, which does not exist");
