@@ -30,7 +30,7 @@ static bool check_signature(struct hbg__submit *s, const struct hbg_arg *arg, ui
     uint32_t i = s->arg_count;
     if (!sig->given) return true;
     if (HBG_LIKELY(i < sig->arg_count && sig->kind[i] == kind && sig->dtype[i] == dtype)) return true;
-    if (hbg__signature_permits(sig, i, arg)) return true;
+    if (i < sig->arg_count && hbg__signature_permits(sig, i, arg)) return true;
     fail_signature(s, arg);
     return false;
 }
