@@ -99,7 +99,19 @@ static const struct hbg_kernel kernels[] = { HBG_KERNEL(0, nothing, NULL) };
 struct phase { int64_t tile_rows, tile_columns; bool writes; };
 struct phases { int count; struct phase phase[8]; bool transposed; };
 
-struct tiled { const struct phases *phases; int task_count; struct hbg_task *task; struct hbg_region *view; bool *writes; };
+enum { TASKS_MAX = 8 * SIDE * SIDE, WORDS = SIDE * SIDE / 64 };
+struct tiled_task { struct hbg_task task; bool writes; uint64_t bytes[WORDS]; };       /* one bit for each byte that it touches */
+struct tiled { const struct phases *phases; int task_count; struct tiled_task *task; };
+
+static void mark_bytes(struct tiled_task *task, const struct hbg_region *x, int64_t origin)
+{
+    uint8_t bytes[SIDE * SIDE] = { 0 };
+    struct raw_view view = { .offset = x->offset_bytes - origin, .element = 1, .rank = x->rank };
+    memcpy(view.shape, x->shape, sizeof view.shape);
+    memcpy(view.stride, x->stride_bytes, sizeof view.stride);
+    if (!raw_view_mark(&view, bytes, SIDE * SIDE)) abort();
+    for (int i = 0; i < SIDE * SIDE; i++) task->bytes[i / 64] |= (uint64_t)bytes[i] << i % 64;
+}
 
 static void tiled_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
@@ -112,62 +124,46 @@ static void tiled_build(struct hbg_graph *g, const struct hbg_args *args, const 
         for (int64_t i = 0; i * phase->tile_rows < SIDE; i++) {
             for (int64_t j = 0; j * phase->tile_columns < SIDE; j++) {
                 struct hbg_region tile = hbg_cell(x, HBG_SHAPE(phase->tile_rows, phase->tile_columns), HBG_SHAPE(i, j));
-                int n = tiled->task_count++;
-                tiled->task[n] = hbg_submit(g, 0, phase->writes ? hbg_inout(tile) : hbg_in(tile));
-                tiled->view[n] = tile;
-                tiled->view[n].offset_bytes -= root.offset_bytes;
-                tiled->writes[n] = phase->writes;
+                struct tiled_task *task = &tiled->task[tiled->task_count++];
+                task->task = hbg_submit(g, 0, phase->writes ? hbg_inout(tile) : hbg_in(tile));
+                task->writes = phase->writes;
+                mark_bytes(task, &tile, root.offset_bytes);
             }
         }
     }
 }
 
-static bool conflict(const struct tiled *tiled, int a, int b)
+static bool conflict(const struct tiled_task *a, const struct tiled_task *b)
 {
-    static uint8_t first[SIDE * SIDE], second[SIDE * SIDE];
-    if (!tiled->writes[a] && !tiled->writes[b]) return false;
-    memset(first, 0, sizeof first);
-    memset(second, 0, sizeof second);
-    for (int k = 0; k < 2; k++) {
-        const struct hbg_region *x = &tiled->view[k ? b : a];
-        struct raw_view view = { .offset = x->offset_bytes, .element = 1, .rank = x->rank };
-        memcpy(view.shape, x->shape, sizeof view.shape);
-        memcpy(view.stride, x->stride_bytes, sizeof view.stride);
-        assert_true(raw_view_mark(&view, k ? second : first, SIDE * SIDE));
-    }
-    for (int i = 0; i < SIDE * SIDE; i++) if (first[i] && second[i]) return true;
+    if (!a->writes && !b->writes) return false;
+    for (int w = 0; w < WORDS; w++) if (a->bytes[w] & b->bytes[w]) return true;
     return false;
 }
 
 static void check_tiled(struct hbg_device *device, const struct phases *phases)
 {
-    enum { MOST = 8 * SIDE * SIDE };
-    struct tiled tiled = { .phases = phases, .task = calloc(MOST, sizeof *tiled.task), .view = calloc(MOST, sizeof *tiled.view), .writes = calloc(MOST, 1) };
-    struct tiled *handed = &tiled;
-    struct hbg_program *program = PROGRAM_WITH(device, tiled_build, kernels, handed);
+    struct tiled tiled = { .phases = phases, .task = calloc(TASKS_MAX, sizeof *tiled.task) }, *handed = &tiled;
     static uint8_t bytes[SIDE * SIDE];
     struct edges edges;
     struct closure closure;
-    uint64_t extra = 0, needed = 0;
-    assert_true(tiled.task && tiled.view && tiled.writes);
+    uint64_t needed = 0;
+    assert_non_null(tiled.task);
+    struct hbg_program *program = PROGRAM_WITH(device, tiled_build, kernels, handed);
     program_edges(program, HBG_ARGS(hbg_inout(hbg_host(bytes, HBG_U8, HBG_SHAPE(SIDE * SIDE)))), &edges);
     closure_of_edges(&closure, &edges, false);
     for (int b = 0; b < tiled.task_count; b++) {
         for (int a = 0; a < b; a++) {
-            bool ordered = closure_before(&closure, tiled.task[a].id, tiled.task[b].id);
-            if (!conflict(&tiled, a, b)) continue;
+            if (!conflict(&tiled.task[a], &tiled.task[b])) continue;
             needed++;
-            if (!ordered) fail_msg("task %d must come before task %d", a, b);
+            if (!closure_before(&closure, tiled.task[a].task.id, tiled.task[b].task.id)) fail_msg("task %d must come before task %d", a, b);
         }
     }
-    extra = closure_pairs(&closure);
-    print_message("tiles: %d tasks, %u noops, %" PRIu64 " edges, %" PRIu64 " conflicting pairs, %" PRIu64 " pairs in the closure\n", tiled.task_count, edges.noop_count, edges.count, needed, extra);
+    print_message("tiles: %d tasks, %u noops, %" PRIu64 " edges, %" PRIu64 " conflicting pairs, %" PRIu64 " pairs in the closure\n", tiled.task_count,
+                  edges.noop_count, edges.count, needed, closure_pairs(&closure));
     closure_free(&closure);
     edges_free(&edges);
     hbg_program_destroy(program);
     free(tiled.task);
-    free(tiled.view);
-    free(tiled.writes);
 }
 
 static void tiles_change_their_size(void **state)

@@ -29,12 +29,12 @@ static int sleep_one_second(const struct hbg_task_view *t)
 
 static int work(const struct hbg_task_view *t)
 {
-    int32_t *x = HBG_VIEW(int32_t, t, 1);
-    *x = *x * 3 + *HBG_VIEW(const int32_t, t, 0) + 1;
+    uint32_t *x = HBG_VIEW(uint32_t, t, 1);
+    *x = *x * 3 + *HBG_VIEW(const uint32_t, t, 0) + 1;
     return 0;
 }
 
-static const struct hbg_kernel kernels[] = { HBG_KERNEL(NOTHING, nothing, NULL), HBG_KERNEL(SLEEP, sleep_one_second, NULL), HBG_KERNEL(WORK, work, "in i32, inout i32") };
+static const struct hbg_kernel kernels[] = { HBG_KERNEL(NOTHING, nothing, NULL), HBG_KERNEL(SLEEP, sleep_one_second, NULL), HBG_KERNEL(WORK, work, "in u32, inout u32") };
 
 static void one_task_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
@@ -87,13 +87,13 @@ static void random_build(struct hbg_graph *g, const struct hbg_args *args, const
     }
 }
 
-static void random_golden(uint64_t seed, int32_t *x)
+static void random_golden(uint64_t seed, uint32_t *x)
 {
     struct hbg__rng rng;
     hbg__rng_seed(&rng, seed);
     for (int i = 0; i < TASKS; i++) {
         int64_t from = hbg__rng_between(&rng, 0, CELLS - 1), to = hbg__rng_between(&rng, 0, CELLS - 1);
-        x[to] = (int32_t)((uint32_t)x[to] * 3u + (uint32_t)x[from] + 1u);
+        x[to] = x[to] * 3 + x[from] + 1;
     }
 }
 
@@ -113,9 +113,9 @@ static void more_workers_than_cpus(void **state)
     struct hbg_device *device = device_open("cpu:workers=32", NULL);
     for (uint64_t seed = 1; seed <= 5; seed++) {
         struct hbg_program *program = PROGRAM_WITH(device, random_build, kernels, seed);
-        int32_t x[CELLS] = { 0 }, golden[CELLS] = { 0 };
+        uint32_t x[CELLS] = { 0 }, golden[CELLS] = { 0 };
         uint64_t begin = wall_ns();
-        program_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, CELLS))), NULL, NULL);
+        program_run(program, HBG_ARGS(hbg_inout(hbg_host(x, HBG_U32, HBG_SHAPE(CELLS)))), NULL, NULL);
         assert_true(wall_ns() - begin < 5000000000u);
         random_golden(seed, golden);
         assert_memory_equal(x, golden, sizeof x);

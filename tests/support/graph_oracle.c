@@ -141,7 +141,7 @@ static void take_needs(struct resolver *r, struct step *step)
     step->need_count = r->need_count;
     step->need = malloc(((size_t)r->need_count + 1) * sizeof *step->need);
     if (!step->need) abort();
-    memcpy(step->need, r->need, (size_t)r->need_count * sizeof *step->need);
+    for (int i = 0; i < r->need_count; i++) step->need[i] = r->need[i];
 }
 
 /* Explicit edges: those drawn, and in a manual scope those that inference would have made to other tasks of it. */
