@@ -7,7 +7,8 @@ A label is a comment that begins "X1 release, pairs with X2 in function() ...: r
 * a label is used once, and its order is the order of the operation behind it;
 * each partner exists in the function that is named, and names the label back;
 * every ordered operation has a label, or a comment that refers to one, on its line or in the lines above it;
-* every relaxed operation has a comment with "relaxed" there.
+* every relaxed operation has a comment with "relaxed" there;
+* nothing but src/atomic is used: no <stdatomic.h>, no _Atomic, no builtin of the compiler.
 
 Before that, each rule is broken once on purpose in a small text and must be noticed.
 """
@@ -20,6 +21,7 @@ OPERATION = re.compile(r"\bhbg__(?:load|store|exchange|cas|fetch_\w+?)_(relaxed|
 LABEL = re.compile(r"/\*\s*([A-Z][0-9]+) (%s), pairs with (.*?)[:;.]" % ORDERS, re.S)
 PARTNERS = re.compile(r"((?:[A-Z][0-9]+(?:,| and|, and)? )+)in (\w+)\(\)")
 FUNCTION = re.compile(r"^[A-Za-z_][\w\s\*()]*?\b(\w+)\(", re.M)
+FOREIGN = re.compile(r"<stdatomic\.h>|<atomic>|\b_Atomic\b|\b__atomic_\w+|\b__sync_\w+|\batomic_\w+\s*\(|\bmemory_order_\w+|\b__ATOMIC_\w+")
 LINES_ABOVE = 8
 
 
@@ -89,6 +91,9 @@ def check_operations(path, text, labels, problems):
         if "/*" in code:
             code = code.split("/*", 1)[0]
             inside_comment = True
+        foreign = FOREIGN.search(code)
+        if foreign:
+            problems.append("%s:%d: %s goes past src/atomic" % (path, index + 1, foreign.group().strip()))
         for operation in OPERATION.finditer(code):
             near = comments_near(lines, index)
             place = "%s:%d" % (path, index + 1)
@@ -136,6 +141,11 @@ def self_test():
         "is a label of": GOOD + GOOD.replace("put(struct", "put2(struct"),
         "names no partner": GOOD.replace("pairs with X2 in get():", "pairs with the reader:"),
         "no label for this": GOOD + "static int look(struct box *b)\n{\n    return hbg__load_acquire32(&b->full);\n}\n",
+        "<stdatomic.h> goes past": "#include <stdatomic.h>\n" + GOOD,
+        "_Atomic goes past": GOOD + "static _Atomic int n;\n",
+        "__atomic_fetch_add goes past": GOOD + "static int more(int *n)\n{\n    return __atomic_fetch_add(n, 1, 5);\n}\n",
+        "__sync_synchronize goes past": GOOD + "static void fence(void)\n{\n    __sync_synchronize();\n}\n",
+        "atomic_load( goes past": GOOD + "static int look(int *n)\n{\n    return atomic_load(n);\n}\n",
         "why this is relaxed": GOOD.replace("/* relaxed: X1 publishes it. */", ""),
     }
     for sentence, text in broken.items():

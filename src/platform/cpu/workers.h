@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* workers.h - the threads that are the cores of the `cpu` and `null` devices.
  *
- * Between launches every worker sleeps on a doorbell, after spinning for `spin_ns`; during one it runs hbg__sched_work().
+ * Between launches every worker sleeps on a doorbell, after spinning for `spin_ns`; during one it runs tasks: hbg__sched_serve().
  * One launch at a time: a launch while another is unfinished is a fault of the caller (asserted).
  *
  * | call                                   | thread           |
