@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# poison_test.sh - every workload verifies on devices that fill with stale bytes whatever a run must not read.
+set -euo pipefail
+
+while read -r -a workload; do
+    for workers in 1 2 8; do
+        for memory in unified discrete; do
+            device=cpu:workers=$workers,memory=$memory,poison=1
+            "$HBG" run "${workload[@]}" --device "$device" --rounds 5 --verify > /dev/null || { echo "${workload[*]} on $device" >&2; exit 1; }
+        done
+    done
+done <<'WORKLOADS'
+vector n=100003 block=4096
+bgemm task_num=24 tile=20 loop=3 grid_k=4
+cholesky n=150 tile=32
+gp tile=100
+WORKLOADS
