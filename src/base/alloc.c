@@ -37,8 +37,8 @@ void *hbg__alloc(struct hbg__memory *memory, size_t size_bytes, size_t align_byt
     if (size_bytes == 0) size_bytes = 1;
     void *block = memory->ops.alloc(memory->ops.user, size_bytes, align_bytes);
     if (!block) return NULL;
-    __atomic_fetch_add(&memory->allocations, 1, __ATOMIC_RELAXED);          /* relaxed: a statistic. */
-    __atomic_fetch_add(&memory->live_bytes, size_bytes, __ATOMIC_RELAXED);  /* relaxed: a statistic. */
+    hbg__fetch_add_relaxed64(&memory->allocations, 1);          /* relaxed: a statistic. */
+    hbg__fetch_add_relaxed64(&memory->live_bytes, size_bytes);  /* relaxed: a statistic. */
     return block;
 }
 
@@ -62,16 +62,16 @@ void hbg__free(struct hbg__memory *memory, void *block, size_t size_bytes, size_
 {
     if (!block) return;
     if (size_bytes == 0) size_bytes = 1;
-    __atomic_fetch_sub(&memory->live_bytes, size_bytes, __ATOMIC_RELAXED);  /* relaxed: a statistic. */
+    hbg__fetch_add_relaxed64(&memory->live_bytes, -(uint64_t)size_bytes);       /* relaxed: a statistic. */
     memory->ops.free(memory->ops.user, block, size_bytes, align_bytes);
 }
 
 uint64_t hbg__memory_allocations(const struct hbg__memory *memory)
 {
-    return __atomic_load_n(&memory->allocations, __ATOMIC_RELAXED);         /* relaxed: a statistic. */
+    return hbg__load_relaxed64(&memory->allocations);           /* relaxed: a statistic. */
 }
 
 uint64_t hbg__memory_live_bytes(const struct hbg__memory *memory)
 {
-    return __atomic_load_n(&memory->live_bytes, __ATOMIC_RELAXED);          /* relaxed: a statistic. */
+    return hbg__load_relaxed64(&memory->live_bytes);            /* relaxed: a statistic. */
 }

@@ -16,11 +16,12 @@
 
 #include <hbg/device.h>
 
+#include "atomic/atomic.h"
 #include "base/check.h"
 
 struct hbg__memory {
     struct hbg_allocator ops;
-    uint64_t allocations, live_bytes;
+    struct hbg__atomic_u64 allocations, live_bytes;
 };
 
 /* The user's allocator; NULL or one without functions is malloc. False: only one of the two functions is given. */

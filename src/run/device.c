@@ -191,7 +191,7 @@ enum hbg_status hbg_device_open(const char *spec, const struct hbg_device_option
 static void read_counters(const struct hbg_device *device, struct hbg_counters *counters)
 {
     struct hbg_counters now = { .size = counters->size };
-#define READ(name) now.name = atomic_load_explicit(&device->counters.name, memory_order_relaxed);   /* relaxed: statistics */
+#define READ(name) now.name = hbg__load_relaxed64(&device->counters.name);      /* relaxed: statistics */
     HBG__COUNTERS(READ)
 #undef READ
     now.allocations = hbg__memory_allocations(&device->memory);

@@ -22,10 +22,10 @@
 #define HBG_RUN_DEVICE_H
 
 #include <pthread.h>
-#include <stdatomic.h>
 
 #include <hbg/run.h>
 
+#include "atomic/atomic.h"
 #include "base/alloc.h"
 #include "base/log.h"
 #include "graph/boundary.h"
@@ -39,7 +39,7 @@
     X(builds) X(replays) X(replay_misses) X(definitions_uploaded) X(reuse_edges)
 
 struct hbg__counter_set {
-#define HBG__FIELD(name) _Atomic uint64_t name;
+#define HBG__FIELD(name) struct hbg__atomic_u64 name;
     HBG__COUNTERS(HBG__FIELD)
 #undef HBG__FIELD
 };
@@ -57,7 +57,7 @@ struct hbg_device {
     struct hbg_counters *final_counters;
     uint32_t fork_count;                    /* of the process that opened it */
     uint32_t verify_replay;                 /* every n-th replay builds again and compares; 0: none */
-    _Atomic uint64_t replays_seen;
+    struct hbg__atomic_u64 replays_seen;
 
     pthread_mutex_t lock;
     pthread_cond_t slot_free;
@@ -74,9 +74,10 @@ struct hbg_device {
     struct hbg__counter_set counters;
 };
 
-static inline void hbg__count(_Atomic uint64_t *counter, uint64_t by)
+/* Down as well: by (uint64_t)-1. */
+static inline void hbg__count(struct hbg__atomic_u64 *counter, uint64_t by)
 {
-    atomic_fetch_add_explicit(counter, by, memory_order_relaxed);       /* relaxed: a statistic, it publishes nothing */
+    hbg__fetch_add_relaxed64(counter, by);          /* relaxed: a statistic, it publishes nothing */
 }
 
 /* May this thread call the device at all? HBG_OK, HBG_E_REENTRANT, HBG_E_DEVICE (forked). One relaxed load beside the thread's own. */

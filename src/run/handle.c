@@ -8,9 +8,11 @@
 
 enum { FIRST_CHUNK = 64, CHUNKS = 20, NO_ENTRY = -1 };
 
-static _Atomic(struct hbg__run_entry *) chunk[CHUNKS];  /* H5 release under the process lock, H6 acquire by readers: publishes the entries */
-static uint32_t used;                                   /* process lock */
-static uint32_t first_free = (uint32_t)NO_ENTRY;        /* process lock */
+/*   chunk[]            written under the process lock, read by any thread: H8 release, H9 acquire; addresses, 0: not made yet
+ *   used, first_free   process lock */
+static struct hbg__atomic_u64 chunk[CHUNKS];
+static uint32_t used;
+static uint32_t first_free = (uint32_t)NO_ENTRY;
 
 /* Entry i stands in chunk log2(i / 64 + 1). */
 static struct hbg__run_entry *entry_at(uint32_t index)
@@ -18,7 +20,8 @@ static struct hbg__run_entry *entry_at(uint32_t index)
     uint32_t above = index / FIRST_CHUNK + 1;
     uint32_t number = 31u - (uint32_t)__builtin_clz(above);
     if (number >= CHUNKS) return NULL;
-    struct hbg__run_entry *entries = atomic_load_explicit(&chunk[number], memory_order_acquire);    /* H6 acquire, pairs with H5 */
+    /* H9 acquire, pairs with H8 in append(): the entries of the chunk. */
+    struct hbg__run_entry *entries = (struct hbg__run_entry *)(uintptr_t)hbg__load_acquire64(&chunk[number]);
     return entries ? entries + (index - FIRST_CHUNK * ((1u << number) - 1)) : NULL;
 }
 
@@ -29,10 +32,11 @@ static struct hbg__run_entry *append(uint32_t *index)
 {
     uint32_t number = 31u - (uint32_t)__builtin_clz(used / FIRST_CHUNK + 1);
     if (number >= CHUNKS) return NULL;
-    if (!atomic_load_explicit(&chunk[number], memory_order_relaxed)) {          /* relaxed: written under this lock only */
+    if (!hbg__load_relaxed64(&chunk[number])) {     /* relaxed: written under this lock only */
         struct hbg__run_entry *entries = calloc((size_t)FIRST_CHUNK << number, sizeof *entries);
         if (!entries) return NULL;
-        atomic_store_explicit(&chunk[number], entries, memory_order_release);   /* H5 release, pairs with H6 */
+        /* H8 release, pairs with H9 in entry_at(): the zeroed entries. */
+        hbg__store_release64(&chunk[number], (uint64_t)(uintptr_t)entries);
     }
     *index = used++;
     return entry_at(*index);
@@ -52,7 +56,8 @@ struct hbg__run_entry *hbg__run_entry_take(struct hbg__run *run, uint32_t *index
     if (entry) {
         uint32_t generation = hbg__run_word_generation(hbg__run_entry_look(entry)) + 1;
         hbg__run_entry_set(entry, generation ? generation : 1, HBG__RUN_FREE);
-        atomic_store_explicit(&entry->run, run, memory_order_release);          /* H3 release, pairs with H4 */
+        /* H6 release, pairs with H7 in enter(): the slot, made by the open. */
+        hbg__store_release64(&entry->run, (uint64_t)(uintptr_t)run);
     }
     hbg__process_unlock();
     return entry;
@@ -64,7 +69,7 @@ void hbg__run_entry_give(uint32_t index)
     struct hbg__run_entry *entry = entry_at(index);
     uint32_t generation = hbg__run_word_generation(hbg__run_entry_look(entry)) + 1;
     hbg__run_entry_set(entry, generation, HBG__RUN_FREE);
-    atomic_store_explicit(&entry->run, NULL, memory_order_release);             /* H3 release, pairs with H4 */
+    hbg__store_relaxed64(&entry->run, 0);           /* relaxed: nobody enters while the word says FREE, so nobody reads it. */
     entry->next_free = first_free;
     first_free = index;
     hbg__process_unlock();

@@ -15,18 +15,18 @@
  * Whoever moves the phase to FINISHING waits until the others have left: what they look at is theirs until then. So a stale
  * handle never reads or writes a run, however late it comes. Nobody enters FREE, BINDING or FINISHING.
  *
- *   field   written by                              read by     order
- *   word    device lock (lease, free), callers, and any thread  H1 release on every change, H2 acquire on every look: the run
- *           whoever wins the move of a phase                    object as the phase before left it is visible
- *   run     process lock, at open and close         any thread  H3 release, H4 acquire: publishes the object
+ *   field       written by                               read by      order
+ *   word        device lock (lease, free), callers, and  any thread   H1, H3, H4, H5 release on every change, H2 acquire on every
+ *               whoever wins the move of a phase                      look: the run object as the phase before left it is visible
+ *   run         take, give, under the process lock       any thread   H6 release, H7 acquire: publishes the object
+ *   next_free   take, give                               the same     process lock
  */
 #ifndef HBG_RUN_HANDLE_H
 #define HBG_RUN_HANDLE_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-
 #include <hbg/run.h>
+
+#include "atomic/atomic.h"
 
 struct hbg__run;
 
@@ -36,8 +36,8 @@ enum hbg__run_phase {
 };
 
 struct hbg__run_entry {
-    _Atomic uint64_t word;
-    _Atomic(struct hbg__run *) run;             /* NULL: no device has this slot */
+    struct hbg__atomic_u64 word;
+    struct hbg__atomic_u64 run;                 /* the address of a struct hbg__run; 0: no device has this slot */
     uint32_t next_free;
 };
 
@@ -55,15 +55,20 @@ static inline uint32_t hbg__run_word_generation(uint64_t word) { return (uint32_
 static inline uint32_t hbg__run_word_callers(uint64_t word) { return (uint32_t)word / HBG__RUN_CALLER; }
 static inline enum hbg__run_phase hbg__run_word_phase(uint64_t word) { return (enum hbg__run_phase)(word & (HBG__RUN_CALLER - 1)); }
 
+static inline struct hbg__run *hbg__run_of_word(uint64_t word) { return (struct hbg__run *)(uintptr_t)word; }
+
 static inline uint64_t hbg__run_entry_look(struct hbg__run_entry *entry)
 {
-    return atomic_load_explicit(&entry->word, memory_order_acquire);            /* H2 acquire, pairs with H1 */
+    /* H2 acquire, pairs with H1 in hbg__run_entry_set(), H3 in hbg__run_entry_enter(), H4 in hbg__run_entry_leave() and H5 in
+       hbg__run_entry_move(): what whoever changed the word did to the run before. */
+    return hbg__load_acquire64(&entry->word);
 }
 
 /* For phases without callers: BINDING, FINISHING when they have left, and FREE under the device lock. */
 static inline void hbg__run_entry_set(struct hbg__run_entry *entry, uint32_t generation, enum hbg__run_phase phase)
 {
-    atomic_store_explicit(&entry->word, hbg__run_word(generation, phase), memory_order_release);    /* H1 release, pairs with H2 */
+    /* H1 release, pairs with H2 in hbg__run_entry_look(): the run object, as this phase has it. */
+    hbg__store_release64(&entry->word, hbg__run_word(generation, phase));
 }
 
 /* Count this call in. False: the generation is another one, or the phase lets nobody in. */
@@ -73,14 +78,15 @@ static inline bool hbg__run_entry_enter(struct hbg__run_entry *entry, uint32_t g
     do {            /* each further turn needs another call on the same run */
         *phase = hbg__run_word_phase(seen);
         if (hbg__run_word_generation(seen) != generation || *phase == HBG__RUN_FREE || *phase == HBG__RUN_BINDING || *phase == HBG__RUN_FINISHING) return false;
-        /* H1 release and H2 acquire in one; H2 acquire on failure */
-    } while (!atomic_compare_exchange_weak_explicit(&entry->word, &seen, seen + HBG__RUN_CALLER, memory_order_acq_rel, memory_order_acquire));
+        /* H3 acq_rel, pairs with H2 in hbg__run_entry_look(): as H2 where it fails; hands on what the word published. */
+    } while (!hbg__cas_acq_rel64(&entry->word, &seen, seen + HBG__RUN_CALLER));
     return true;
 }
 
 static inline void hbg__run_entry_leave(struct hbg__run_entry *entry)
 {
-    atomic_fetch_sub_explicit(&entry->word, HBG__RUN_CALLER, memory_order_release);     /* H1 release, pairs with H2: what this call read and wrote */
+    /* H4 acq_rel, pairs with H2 in hbg__run_entry_look(): what this call read and wrote; finish waits for it. */
+    hbg__fetch_add_acq_rel64(&entry->word, -(uint64_t)HBG__RUN_CALLER);
 }
 
 /* By a caller. False: the phase is another one by now. */
@@ -89,8 +95,8 @@ static inline bool hbg__run_entry_move(struct hbg__run_entry *entry, enum hbg__r
     uint64_t seen = hbg__run_entry_look(entry);
     do {            /* each further turn needs another call on the same run */
         if (hbg__run_word_phase(seen) != from) return false;
-        /* H1 release and H2 acquire in one; H2 acquire on failure */
-    } while (!atomic_compare_exchange_weak_explicit(&entry->word, &seen, seen - (uint64_t)from + (uint64_t)to, memory_order_acq_rel, memory_order_acquire));
+        /* H5 acq_rel, pairs with H2 in hbg__run_entry_look(): what this call did in the phase that ends; as H2 where it fails. */
+    } while (!hbg__cas_acq_rel64(&entry->word, &seen, seen - (uint64_t)from + (uint64_t)to));
     return true;
 }
 

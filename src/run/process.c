@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-_Atomic uint32_t hbg__process_forks;
+struct hbg__atomic_u32 hbg__process_forks;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -15,7 +15,7 @@ void hbg__process_unlock(void) { pthread_mutex_unlock(&lock); }
 
 static void in_child(void)
 {
-    atomic_fetch_add_explicit(&hbg__process_forks, 1, memory_order_relaxed);    /* relaxed: the child has one thread */
+    hbg__fetch_add_relaxed32(&hbg__process_forks, 1);       /* relaxed: the child has one thread */
     pthread_mutex_unlock(&lock);
 }
 

@@ -10,11 +10,9 @@
 #ifndef HBG_RUN_PROCESS_H
 #define HBG_RUN_PROCESS_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "atomic/atomic.h"
 
-extern _Atomic uint32_t hbg__process_forks;
+extern struct hbg__atomic_u32 hbg__process_forks;
 
 /* False: the fork handlers could not be installed. */
 bool hbg__process_init(void);
@@ -24,7 +22,7 @@ void hbg__process_unlock(void);
 
 static inline uint32_t hbg__process_fork_count(void)
 {
-    return atomic_load_explicit(&hbg__process_forks, memory_order_relaxed);     /* relaxed: see the table above */
+    return hbg__load_relaxed32(&hbg__process_forks);        /* relaxed: see the table above */
 }
 
 #endif /* HBG_RUN_PROCESS_H */

@@ -6,7 +6,7 @@
  *
  *   field                       written by                  guarded by
  *   kept[], turn                preparing threads           program lock
- *   kept[i].users               prepare, finish             K1/K2 below
+ *   kept[i].users               prepare, finish             K1 acq_rel on leaving, K2 acquire before a take-over (record.c)
  *   kept[i].recording, device_* whoever holds users at BUILDING, alone; constant while it is ready
  *   references, list            create, prepare, finish     device lock
  *   task_ns                     finish                      relaxed: a hint for the choice of mode
@@ -25,7 +25,7 @@ struct hbg__kept {
     struct hbg__zone device_zone;
     uint64_t device_image;              /* address of its head on the device; 0: not there */
     bool ready;
-    _Atomic uint32_t users;             /* K1 release on leaving, K2 acquire on taking over: the last reader is done with it */
+    struct hbg__atomic_u32 users;       /* of runs that are not finished; record.c */
     uint64_t last_use;
 };
 
@@ -44,7 +44,7 @@ struct hbg_program {
     uint64_t limit_tasks;
     uint64_t kernel_table;              /* on the device */
 
-    _Atomic uint64_t task_ns;           /* mean time of a task in the last run; 0: none */
+    struct hbg__atomic_u64 task_ns;     /* mean time of a task in the last run; 0: none */
 
     pthread_mutex_t lock;
     struct hbg__kept kept[HBG__KEPT_MAX];
@@ -62,7 +62,7 @@ void hbg__program_forget_memory(struct hbg_program *program);
 
 static inline uint64_t hbg__program_task_ns(struct hbg_program *program)
 {
-    return atomic_load_explicit(&program->task_ns, memory_order_relaxed);       /* relaxed: a hint */
+    return hbg__load_relaxed64(&program->task_ns);          /* relaxed: a hint */
 }
 
 /* A name for messages: kernels of a program by number, "noop" for what has none. */

@@ -20,17 +20,19 @@
 
 static bool is_used(struct hbg__kept *kept)
 {
-    return atomic_load_explicit(&kept->users, memory_order_acquire) != 0;      /* K2 acquire, pairs with K1 */
+    /* K2 acquire, pairs with K1 in leave(): whoever used the recording is done with it. */
+    return hbg__load_acquire32(&kept->users) != 0;
 }
 
 static void use(struct hbg__kept *kept)
 {
-    atomic_fetch_add_explicit(&kept->users, 1, memory_order_relaxed);          /* relaxed: the program lock orders it against a take-over */
+    hbg__fetch_add_relaxed32(&kept->users, 1);      /* relaxed: the program lock orders it against a take-over */
 }
 
 static void leave(struct hbg__kept *kept)
 {
-    atomic_fetch_sub_explicit(&kept->users, 1, memory_order_release);          /* K1 release, pairs with K2 */
+    /* K1 acq_rel, pairs with K2 in is_used(): what this run read of the recording. */
+    hbg__fetch_add_acq_rel32(&kept->users, (uint32_t)-1);
 }
 
 /* A recording whose guards hold, with one more user. program->lock is held. */
@@ -162,7 +164,7 @@ static enum hbg_status verify_replay(struct hbg__run *run, struct hbg_error *err
 static bool verification_is_due(struct hbg_device *device)
 {
     if (device->verify_replay == 0) return false;
-    uint64_t seen = atomic_fetch_add_explicit(&device->replays_seen, 1, memory_order_relaxed) + 1;      /* relaxed: a count */
+    uint64_t seen = hbg__fetch_add_relaxed64(&device->replays_seen, 1) + 1;     /* relaxed: a count */
     return seen % device->verify_replay == 0;
 }
 

@@ -46,7 +46,7 @@ static enum hbg_status explain(struct hbg__run *run, const struct hbg__launch_re
         break;
     case HBG_E_CANCELLED:
         hbg__error_set(&text, HBG_E_CANCELLED, name, "program \"%.60s\" was cancelled%s; %" PRIu64 " tasks ran and %" PRIu64 " were skipped", name,
-                       atomic_load_explicit(&run->deadline_hit, memory_order_relaxed) ? " at its deadline" : "", launch->executed, launch->skipped);   /* relaxed: the launch has ended */
+                       hbg__load_relaxed32(&run->deadline_hit) ? " at its deadline" : "", launch->executed, launch->skipped);     /* relaxed: H4 ordered it, see run.h */
         break;
     case HBG_E_LIMIT:
         hbg__error_set(&text, HBG_E_LIMIT, "ring", "the shared ring of program \"%.60s\" is full with %" PRId64 " of %" PRId64 " tasks; open the device with a larger ring= or with spill=1", name, launch->detail, launch->limit);
@@ -101,7 +101,7 @@ static void remember_task_time(struct hbg__run *run, const struct hbg__launch_re
     uint64_t tasks = run->kept->recording.head->task_count;
     if (launch->status || tasks == 0) return;
     uint64_t mean = between(launch->started_ns, launch->ended_ns) * run->device->properties.workers / tasks;
-    atomic_store_explicit(&run->program->task_ns, mean, memory_order_relaxed);    /* relaxed: a hint */
+    hbg__store_relaxed64(&run->program->task_ns, mean);       /* relaxed: a hint */
 }
 
 enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phase, struct hbg_result *result)

@@ -35,7 +35,7 @@ void hbg__run_close(struct hbg__run *run)
     struct hbg__bank *bank = &run->bank;
     struct hbg__buffer_ops buffers = hbg__device_buffer_ops(device);
     if (run->entry) hbg__run_entry_give(run->slot);
-    if (run->streams.made) atomic_fetch_sub_explicit(&device->counters.stream_sets_live, 1, memory_order_relaxed);  /* relaxed: a count */
+    if (run->streams.made) hbg__count(&device->counters.stream_sets_live, (uint64_t)-1);
     hbg__stream_set_destroy(device, &run->streams);
     device->ops->zone_close(device->platform, &bank->slots);
     device->ops->zone_close(device->platform, &bank->heap);
@@ -167,7 +167,7 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
     run->times = (struct hbg__run_times){ .prepare_begin = hbg__clock_ns() };
     run->error = options.error;
     run->deadline_ns = options.deadline_ns ? hbg__clock_after_ns(options.deadline_ns) : UINT64_MAX;
-    atomic_store_explicit(&run->deadline_hit, false, memory_order_relaxed);     /* relaxed: H1 below publishes it */
+    hbg__store_relaxed32(&run->deadline_hit, 0);        /* relaxed: H1 publishes it, at the end of this function */
     status = hbg__run_bind(run, list, options.error);
     if (!status) status = hbg__run_record(run, options.error);
     if (!status) {
@@ -192,7 +192,8 @@ static enum hbg_status enter(struct hbg_run handle, const char *call, struct hbg
     if (HBG_UNLIKELY(!handle.program)) return HBG_E_NULL;
     struct hbg__run_entry *entry = hbg__run_entry_find(handle.slot);
     if (HBG_UNLIKELY(!entry || !hbg__run_entry_enter(entry, handle.generation, phase))) return HBG_E_STALE;
-    *run = atomic_load_explicit(&entry->run, memory_order_acquire);             /* H4 acquire, pairs with H3 */
+    /* H7 acquire, pairs with H6 in hbg__run_entry_take(): the slot of the device. */
+    *run = hbg__run_of_word(hbg__load_acquire64(&entry->run));
     enum hbg_status status = (*run)->program == handle.program ? hbg__device_check((*run)->device, call, NULL) : HBG_E_STALE;
     if (HBG_UNLIKELY(status)) hbg__run_entry_leave(entry);
     return status;
@@ -245,8 +246,9 @@ enum hbg_status hbg_run_launch(struct hbg_run handle)
 static void cancel_late(struct hbg__run *run)
 {
     if (HBG_LIKELY(run->deadline_ns == UINT64_MAX) || hbg__clock_ns() < run->deadline_ns) return;
-    /* relaxed: read by finish, which the end of the launch orders behind this */
-    if (atomic_exchange_explicit(&run->deadline_hit, true, memory_order_relaxed)) return;
+    uint32_t not_yet = 0;
+    /* relaxed: decides who cancels; leaving the call orders it before the finish, which reads it. */
+    if (!hbg__cas_relaxed32(&run->deadline_hit, &not_yet, 1)) return;
     run->device->ops->abort(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
 }
 

@@ -7,7 +7,11 @@
  *     finish    result.c: copy back, explain; then the slot is free for the next generation
  *
  * Everything here belongs to the thread that is in the run's current phase (handle.h); `leased` and what follows it up to
- * `program` belong to the device lock.
+ * `program` belong to the device lock. What several callers of one launched run share is one word:
+ *
+ *   field          written by                          read by   order
+ *   deadline_hit   prepare; polls and waits that are   finish    relaxed: leaving a call (H4) orders it before the finish,
+ *                  late, any thread                              which waits until all have left (H2)
  */
 #ifndef HBG_RUN_RUN_H
 #define HBG_RUN_RUN_H
@@ -53,7 +57,7 @@ struct hbg__run {
 
     struct hbg_error *error;        /* of the run's options; borrowed until finish */
     uint64_t deadline_ns;           /* on the clock; UINT64_MAX: none */
-    _Atomic bool deadline_hit;
+    struct hbg__atomic_u32 deadline_hit;    /* 1: somebody cancelled it for being late */
     enum hbg_status launch_status;  /* of a launch that failed */
 
     struct hbg__boundary_arg *arg;

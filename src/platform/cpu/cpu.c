@@ -77,8 +77,8 @@ enum hbg_status hbg__cpu_open(struct hbg__option_set *set, const struct hbg__pla
 void hbg__cpu_close(struct hbg_platform *platform)
 {
     /* relaxed: the device has stopped using the platform before it closes it */
-    HBG_ASSERT(atomic_load_explicit(&platform->live_streams, memory_order_relaxed) == 0);
-    HBG_ASSERT(atomic_load_explicit(&platform->live_bytes, memory_order_relaxed) == 0);
+    HBG_ASSERT(hbg__load_relaxed32(&platform->live_streams) == 0);
+    HBG_ASSERT(hbg__load_relaxed64(&platform->live_bytes) == 0);
     hbg__workers_destroy(platform->workers);
     HBG__DELETE(platform->memory, platform);
 }

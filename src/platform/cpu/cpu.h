@@ -14,8 +14,7 @@
 #ifndef HBG_PLATFORM_CPU_CPU_H
 #define HBG_PLATFORM_CPU_CPU_H
 
-#include <stdatomic.h>
-
+#include "atomic/atomic.h"
 #include "platform/cpu/workers.h"
 #include "platform/platform.h"
 
@@ -27,8 +26,8 @@ struct hbg_platform {
     bool unified, poison;
     uint32_t page_bytes;
     uint64_t reserve_bytes;             /* address space of a zone */
-    atomic_uint live_streams;
-    _Atomic uint64_t live_bytes;        /* of device allocations, guard pages apart */
+    struct hbg__atomic_u32 live_streams;
+    struct hbg__atomic_u64 live_bytes;        /* of device allocations, guard pages apart */
 };
 
 /* What a discrete device fills fresh memory with. */

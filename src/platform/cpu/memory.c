@@ -55,7 +55,7 @@ enum hbg_status hbg__cpu_memory_alloc(struct hbg_platform *platform, uint64_t si
 #endif
     if (!platform->unified) poison_fresh(usable, mapping.usable);
     /* relaxed: a count, it publishes nothing */
-    atomic_fetch_add_explicit(&platform->live_bytes, mapping.usable, memory_order_relaxed);
+    hbg__fetch_add_relaxed64(&platform->live_bytes, mapping.usable);
     *address = (uint64_t)(uintptr_t)(usable + mapping.slack);
     return HBG_OK;
 }
@@ -65,7 +65,7 @@ void hbg__cpu_memory_free(struct hbg_platform *platform, uint64_t address, uint6
     struct mapping mapping;
     if (address == 0 || !measure(platform, size_bytes, &mapping)) return;
     munmap((void *)(uintptr_t)(address - mapping.slack - mapping.guard), mapping.usable + 2 * mapping.guard);
-    atomic_fetch_sub_explicit(&platform->live_bytes, mapping.usable, memory_order_relaxed);     /* relaxed: as above */
+    hbg__fetch_add_relaxed64(&platform->live_bytes, -mapping.usable);       /* relaxed: as above */
 }
 
 void *hbg__cpu_memory_map(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes)

@@ -16,7 +16,7 @@ enum hbg_status hbg__cpu_stream_create(struct hbg_platform *platform, struct hbg
     struct hbg_stream *made = HBG__NEW(platform->memory, struct hbg_stream);
     if (!made) return HBG_E_NO_MEMORY;
     made->platform = platform;
-    atomic_fetch_add_explicit(&platform->live_streams, 1, memory_order_relaxed);    /* relaxed: a count */
+    hbg__fetch_add_relaxed32(&platform->live_streams, 1);               /* relaxed: a count */
     *stream = made;
     return HBG_OK;
 }
@@ -24,7 +24,7 @@ enum hbg_status hbg__cpu_stream_create(struct hbg_platform *platform, struct hbg
 void hbg__cpu_stream_destroy(struct hbg_platform *platform, struct hbg_stream *stream)
 {
     if (!stream) return;
-    atomic_fetch_sub_explicit(&platform->live_streams, 1, memory_order_relaxed);    /* relaxed: a count */
+    hbg__fetch_add_relaxed32(&platform->live_streams, (uint32_t)-1);    /* relaxed: a count */
     HBG__DELETE(platform->memory, stream);
 }
 
