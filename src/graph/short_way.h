@@ -29,6 +29,7 @@ static inline void hbg__short_mark(struct hbg_graph *g, uint32_t mark)
     for (uint32_t i = count; i > at; i--) marks[i] = marks[i - 1];
     marks[at] = mark;
     g->producers.count = count + 1;
+    __builtin_prefetch(g->payload - (size_t)mark * sizeof(struct hbg__task_record), 1);     /* the append will link or mark it */
 }
 
 /* The readers of a chain and, when none of them is newer, the last writer. False: too many, nothing added. */

@@ -65,33 +65,34 @@ static HBG_NO_INLINE bool put_list(struct hbg_graph *g, int kernel, struct hbg_a
     return true;
 }
 
-/* A short list with a signature that is long enough. `noted` gets the accesses that took the short way, *noted_count of them. */
+/* A short list whose length is that of the signature. `noted` gets the accesses that took the short way; *noted_end is behind the last. */
 static inline bool put_short(struct hbg_graph *g, int kernel, const uint32_t *want, struct hbg_arg_list list, uint32_t *position,
-                             struct hbg__short_access *noted, uint32_t *noted_count)
+                             struct hbg__short_access *noted, struct hbg__short_access **noted_end)
 {
     struct hbg_view_arg *out = first_argument(g);
-    uint32_t at = 0, count = 0;
     for (const struct hbg_arg *arg = list.arg, *end = arg + list.count; arg != end; arg++) {
         uint32_t kind = arg->kind;
         if (kind - 1u < HBG_ARG_INOUT) {
-            if (HBG_LIKELY((!want || want[at] == (kind | (uint32_t)arg->u.region.dtype << 16)) &&
-                           hbg__short_region(g, &arg->u.region, kind != HBG_ARG_IN, &out[at], &noted[count]))) {
-                at++;
-                count++;
+            if (HBG_LIKELY((!want || *want == (kind | (uint32_t)arg->u.region.dtype << 16)) &&
+                           hbg__short_region(g, &arg->u.region, kind != HBG_ARG_IN, out, noted))) {
+                noted++;
+                out++;
+                want += want != NULL;
                 continue;
             }
         } else if (kind == HBG_ARG_SCALAR && arg->dtype <= HBG_F64 && g->scalar_layouts[arg->dtype] &&
-                   (!want || want[at] == (kind | (uint32_t)arg->dtype << 16))) {
-            out[at++] = (struct hbg_view_arg){ arg->u.bits, HBG__BASE_ZERO, g->scalar_layouts[arg->dtype] };
+                   (!want || *want == (kind | (uint32_t)arg->dtype << 16))) {
+            *out++ = (struct hbg_view_arg){ arg->u.bits, HBG__BASE_ZERO, g->scalar_layouts[arg->dtype] };
+            want += want != NULL;
             continue;
         }
-        uint32_t next = at;
+        uint32_t at = (uint32_t)(out - first_argument(g)), next = at;
         if (HBG_UNLIKELY(!put_general(g, kernel, arg, &next))) return false;
-        at = next;
-        out = first_argument(g);
+        want += want ? next - at : 0;
+        out = first_argument(g) + next;
     }
-    *position = at;
-    *noted_count = count;
+    *position = (uint32_t)(out - first_argument(g));
+    *noted_end = noted;
     return true;
 }
 
@@ -111,12 +112,12 @@ static HBG_COLD bool keep_order(struct hbg_graph *g)
 }
 
 /* Enter all accesses under the mark of the task. False: latched. */
-static inline bool note_all(struct hbg_graph *g, const struct hbg__short_access *noted, uint32_t noted_count, uint32_t mark)
+static inline bool note_all(struct hbg_graph *g, const struct hbg__short_access *noted, const struct hbg__short_access *noted_end, uint32_t mark)
 {
-    for (uint32_t i = 0; i < noted_count; i++) {
-        if (HBG_LIKELY(hbg__short_note(g, &noted[i], mark))) continue;
-        struct hbg__access access = { .home = noted[i].home, .cell = noted[i].cell, .writes = noted[i].writes,
-                                      .place = noted[i].cell == HBG__NIL ? HBG__ACCESS_WHOLE : HBG__ACCESS_CELL };
+    for (; noted != noted_end; noted++) {
+        if (HBG_LIKELY(hbg__short_note(g, noted, mark))) continue;
+        struct hbg__access access = { .home = noted->home, .cell = noted->cell, .writes = noted->writes,
+                                      .place = noted->cell == HBG__NIL ? HBG__ACCESS_WHOLE : HBG__ACCESS_CELL };
         if (!hbg__hazard_note(g, &access, mark)) return false;
     }
     for (uint32_t i = 0; i < g->access_count; i++)
@@ -125,7 +126,8 @@ static inline bool note_all(struct hbg_graph *g, const struct hbg__short_access 
 }
 
 /* The arguments are written and the producers collected: the task itself. */
-static inline struct hbg_task finish_task(struct hbg_graph *g, int kernel, uint32_t arg_count, const struct hbg__short_access *noted, uint32_t noted_count)
+static inline struct hbg_task finish_task(struct hbg_graph *g, int kernel, uint32_t arg_count, const struct hbg__short_access *noted,
+                                          const struct hbg__short_access *noted_end)
 {
     bool noop = kernel < 0;
     g->pending_units = 0;
@@ -133,7 +135,7 @@ static inline struct hbg_task finish_task(struct hbg_graph *g, int kernel, uint3
     if (!noop) g->payload_top += 2 * arg_count;
     if (HBG_UNLIKELY(g->task_count >= g->task_limit && !hbg__tasks_grow(g))) return no_task(g);
     if (HBG_UNLIKELY(g->producers.count > 3 && !hbg__payload_fit(g, hbg__edge_row_units(g->producers.count)))) return no_task(g);
-    if (HBG_UNLIKELY(!note_all(g, noted, noted_count, g->task_count + 1))) return no_task(g);
+    if (HBG_UNLIKELY(!note_all(g, noted, noted_end, g->task_count + 1))) return no_task(g);
     struct hbg_task task = { hbg__append(g, noop ? 0 : (uint32_t)kernel, noop ? 0 : arg_count, noop ? HBG__TASK_NOOP : 0, g->producers.mark, g->producers.count), g->serial };
     g->user_tasks++;
     if (noop) g->user_noops++;
@@ -181,7 +183,7 @@ static HBG_NO_INLINE struct hbg_task submit_general(struct hbg_graph *g, int ker
                         in->kernels[kernel].name, in->signatures[kernel].arg_count, position);
         return no_task(g);
     }
-    return finish_task(g, noop ? -1 : kernel, position, NULL, 0);
+    return finish_task(g, noop ? -1 : kernel, position, NULL, NULL);
 }
 
 /* May the list go argument by argument, without a look at room and limits in between? */
@@ -193,17 +195,17 @@ static inline bool is_plain(const struct hbg_graph *g, int kernel, struct hbg_ar
 
 struct hbg_task hbg_submit_args(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
 {
-    struct hbg__short_access noted[SHORT_ARGUMENTS];
-    uint32_t position = 0, noted_count = 0;
+    struct hbg__short_access noted[SHORT_ARGUMENTS], *noted_end = noted;
+    uint32_t position = 0;
     if (HBG_UNLIKELY(!g)) return (struct hbg_task){ UINT32_MAX, 0 };
     if (HBG_UNLIKELY(!is_plain(g, kernel, list))) return submit_general(g, kernel, false, list);
     const struct hbg__signature *sig = &g->input->signatures[kernel];
     if (HBG_UNLIKELY(sig->given && list.count != sig->arg_count)) return submit_general(g, kernel, false, list);
     g->producers.count = g->access_count = 0;
     g->pending_units = (uint32_t)(2 * list.count);
-    if (HBG_UNLIKELY(!put_short(g, kernel, sig->want, list, &position, noted, &noted_count))) return no_task(g);
+    if (HBG_UNLIKELY(!put_short(g, kernel, sig->want, list, &position, noted, &noted_end))) return no_task(g);
     if (HBG_UNLIKELY(sig->given && position != sig->arg_count)) return submit_general(g, kernel, false, list);     /* an hbg_after took a place */
-    return finish_task(g, kernel, position, noted, noted_count);
+    return finish_task(g, kernel, position, noted, noted_end);
 }
 
 static bool unsupported(const struct hbg_task_options *o, const char **what)
