@@ -29,17 +29,35 @@ enum hbg__settled {
     HBG__SETTLED_SKIPPED                /* likewise, and one of them failed or was skipped */
 };
 
-/* Examine `task` against its producers from position `from` on. Position 0 is not asked here: the host linked the task there. */
+/* Ask one producer: HBG__SLOT_EMPTY if the task waits there now; otherwise its state goes into *skip. */
+static inline uint32_t hbg__settle_with(const struct hbg__graph_view *graph, const struct hbg__task_record *record, uint32_t task,
+                                        uint32_t producer, bool *skip)
+{
+    uint32_t state = hbg__slot_register(graph->slots, graph->epoch, producer, task, *skip);
+    if (HBG_UNLIKELY(state == HBG__SLOT_FAILED) && !(record->flags & HBG__TASK_REUSE)) *skip = true;
+    return state;
+}
+
+/* Producers from the fourth on, in the edge row. */
+static HBG_NO_INLINE enum hbg__settled hbg__settle_row(const struct hbg__graph_view *graph, const struct hbg__task_record *record,
+                                                       uint32_t task, uint32_t from, bool skip)
+{
+    uint32_t count = hbg__image_producer_count(graph->payload, record);
+    for (uint32_t i = from; i < count; ++i)
+        if (hbg__settle_with(graph, record, task, hbg__image_producer(graph->payload, record, i), &skip) == HBG__SLOT_EMPTY)
+            return HBG__SETTLED_WAITS;
+    return skip ? HBG__SETTLED_SKIPPED : HBG__SETTLED_READY;
+}
+
+/* Examine `task` against its producers from position `from` on. Position 0 is asked only for a node that is added while the
+   run goes on: the host linked all others there. */
 static inline enum hbg__settled hbg__settle(const struct hbg__graph_view *graph, const struct hbg__task_record *record,
                                             uint32_t task, uint32_t from, bool skip)
 {
-    uint32_t count = hbg__image_producer_count(graph->payload, record);
-    for (uint32_t i = from; i < count; ++i) {
-        uint32_t producer = hbg__image_producer(graph->payload, record, i);
-        uint32_t state = hbg__slot_register(graph->slots, graph->epoch, producer, task, skip);
-        if (state == HBG__SLOT_EMPTY) return HBG__SETTLED_WAITS;
-        skip = skip || (state == HBG__SLOT_FAILED && !(record->flags & HBG__TASK_REUSE));
-    }
+    uint32_t count = record->producer_count < 3 ? record->producer_count : 3;
+    for (; from < count; ++from)
+        if (hbg__settle_with(graph, record, task, record->producer[from], &skip) == HBG__SLOT_EMPTY) return HBG__SETTLED_WAITS;
+    if (record->producer_count > 3) return hbg__settle_row(graph, record, task, from, skip);
     return skip ? HBG__SETTLED_SKIPPED : HBG__SETTLED_READY;
 }
 
