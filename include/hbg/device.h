@@ -38,7 +38,7 @@ struct hbg_counters {
     size_t size;
     uint64_t runs;                      /* finished, in whatever way */
     uint64_t image_copies, image_bytes, descriptor_copies, descriptor_bytes;        /* host to device; 0 on a unified device */
-    uint64_t argument_copies, argument_bytes;                                       /* both ways */
+    uint64_t argument_copies, argument_bytes;                                       /* both ways; an argument is one copy */
     uint64_t allocations;               /* calls of the allocator */
     uint64_t growths;                   /* times that pages were committed: 0 more in a warm run */
     uint64_t stream_sets_made, stream_sets_live, programs_registered;

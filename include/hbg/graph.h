@@ -215,6 +215,7 @@ HBG_API void hbg_graph_fail(struct hbg_graph *g, int code, const char *text);
  * hbg_submit - submit a task: hbg_submit(g, ADD, hbg_in(x), hbg_inout(y), hbg_f32(2)).
  *
  * In C a macro over hbg_submit_args() for 0 to 63 arguments; more go through hbg_submit_args(). In C++ a template for any number.
+ * Neither language fixes the order in which the arguments are evaluated: call hbg_alloc() before, not inside.
  */
 /**
  * hbg_submit_ex - the same with options: hbg_submit_ex(g, ADD, options, hbg_in(x)). At least one argument in C.

@@ -33,7 +33,7 @@ struct hbg_result {
     struct hbg_error error;
     uint64_t tasks;             /* that the build submitted; noops that hbg inserted are not counted */
     uint64_t edges;             /* of the whole graph */
-    uint64_t upload_bytes, upload_copies;       /* image, arguments and launch descriptor; 0 on a unified device */
+    uint64_t upload_bytes, upload_copies;       /* image, arguments (one copy each), launch descriptor; 0 on a unified device */
     uint64_t build_ns;          /* in the build function and around it; 0 of a replay */
     uint64_t upload_ns;         /* of prepare, after the build */
     uint64_t bind_ns;           /* prepare, once it had its slot; build and upload included */

@@ -35,6 +35,7 @@ extern "C" {
     X(-27, E_BUILD, "the build function gave up")                                                                     \
     X(-40, E_IMAGE, "the image is damaged or foreign")                                                                \
     X(-60, E_KERNEL, "a kernel failed") X(-61, E_CANCELLED, "the run was cancelled") X(-62, E_STALLED, "no progress") \
+    X(-63, E_OVERWRITTEN, "a run changed memory that is not its to change")                                           \
     X(-80, E_DEVICE, "the device is unusable; close and open it")
 
 /* HBG_OK, HBG_TIMEOUT, HBG_E_NULL, ..: one enumerator for each line of HBG_STATUS_MAP. */
