@@ -67,9 +67,12 @@ static void sift_down(uint32_t *heap, uint32_t at, uint32_t count)
     heap[at] = value;
 }
 
-/* In place and without memory, which qsort does not promise. */
+/* In place and without memory, which qsort does not promise. Mostly they are in order already. */
 static void sort_ascending(uint32_t *marks, uint32_t count)
 {
+    uint32_t sorted = 1;
+    while (sorted < count && marks[sorted - 1] < marks[sorted]) sorted++;
+    if (sorted >= count) return;
     for (uint32_t i = count / 2; i-- > 0;) sift_down(marks, i, count);
     for (uint32_t i = count; i-- > 1;) {
         uint32_t largest = marks[0];

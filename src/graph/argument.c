@@ -89,6 +89,13 @@ static bool put_after(struct hbg__submit *s, const struct hbg_arg *arg)
     return hbg__producer_add(g, task.id + 1);
 }
 
+/* All of a storage that has cells, by its looks; the layout is known then. */
+static bool is_whole(const struct hbg_graph *g, const struct hbg__storage *s, const struct hbg_region *r)
+{
+    return s->whole_layout && r->offset_bytes == 0 && !s->irregular && !(s->flags & HBG__STORAGE_SHARED) &&
+           hbg__layout_is(hbg__layout_at(g, s->whole_layout), r);
+}
+
 /* A region on the general way: any layout, any storage. */
 static bool put_region(struct hbg__submit *s, const struct hbg_arg *arg)
 {
@@ -103,11 +110,15 @@ static bool put_region(struct hbg__submit *s, const struct hbg_arg *arg)
     }
     struct hbg__access *access = &g->accesses[g->access_count];
     int64_t off = r->offset_bytes + own->displacement, word = r->offset_bytes + own->word_bias;
-    uint32_t base = own->base;
+    uint32_t base = own->base, layout = own->whole_layout;
+    access->home = own->home;
     access->writes = writes;
-    if (!hbg__hazard_classify(g, own->home, off, r, (int)s->arg_count, access)) return false;
-    uint32_t layout = hbg__layout_of_region(g, r);
-    if (!layout) return false;
+    access->place = HBG__ACCESS_WHOLE;
+    if (!is_whole(g, own, r)) {
+        if (!hbg__hazard_classify(g, own->home, off, r, (int)s->arg_count, access)) return false;
+        layout = hbg__layout_of_region(g, r);
+        if (!layout) return false;
+    }
     if (s->signature) *arg_at(g, s->arg_count) = (struct hbg_view_arg){ (uint64_t)word, base, layout };
     s->arg_count++;
     if (arg->kind == HBG_ARG_UNTRACKED || access->place == HBG__ACCESS_NONE) return true;
