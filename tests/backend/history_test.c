@@ -88,6 +88,14 @@ static void histories_with_scopes(void **state)
     check_histories("scopes", 700, 3000000, &taste);
 }
 
+/* Storages of thousands of cells: grids that coarsen, boxes of many rows. */
+static void wide_histories(void **state)
+{
+    (void)state;
+    const struct graph_taste taste = { .op_min = 50, .op_max = 200, .window_bytes = 60000, .buffers = 1, .intermediates = 1 };
+    check_histories("wide", 60, 4000000, &taste);
+}
+
 /* ---- more than 64 producers of one region, and tiles that change their size ---- */
 
 enum { SIDE = 48 };
@@ -213,7 +221,7 @@ static void a_dropped_edge_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_histories), cmocka_unit_test(long_histories), cmocka_unit_test(histories_with_scopes),
+        cmocka_unit_test(short_histories), cmocka_unit_test(long_histories), cmocka_unit_test(histories_with_scopes), cmocka_unit_test(wide_histories),
         cmocka_unit_test(tiles_change_their_size), cmocka_unit_test(a_dropped_edge_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
