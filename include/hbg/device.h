@@ -79,7 +79,8 @@ struct hbg_device_options {
  *                      stall_ms=N           no progress for so long is HBG_E_STALLED; 1000
  *                      ring=N               places of the queue that workers share, a power of two; 4096
  *                      spill=0|1            0: a full ring is HBG_E_LIMIT instead of spilling to a list; 1
- *                      poison=0|1           fill what a run must not read before each run, for tests; 0
+ *                      poison=0|1           for tests: fill what a run must not read before each run, and let its finish fail with
+ *                                           HBG_E_OVERWRITTEN or HBG_E_IMAGE where it changed what it must not; 0
  *                      depth=1              runs in flight; more are HBG_E_UNSUPPORTED in this version
  * options     in   borrowed for the call, but for final_counters; NULL: all defaults
  * device      out  owned: hbg_device_close()

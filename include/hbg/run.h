@@ -119,8 +119,9 @@ HBG_API HBG_CHECK enum hbg_status hbg_run_wait(struct hbg_run run, uint64_t time
  *
  * Returns  how the run ended: HBG_OK; HBG_E_KERNEL (the failed task with the lowest id, its kernel, code and detail),
  *          HBG_E_CANCELLED, HBG_E_STALLED (the sentence says who waits for whom), HBG_E_LIMIT (a full ring with spill=0),
- *          HBG_E_UNSUPPORTED (a kernel returned HBG_PENDING), HBG_E_IMAGE. After all but HBG_OK the contents of `out` and `inout`
- *          are unspecified; nothing beside them was touched, and the next run works
+ *          HBG_E_UNSUPPORTED (a kernel returned HBG_PENDING), HBG_E_IMAGE; with poison=1 HBG_E_OVERWRITTEN (a kernel wrote beside
+ *          its arguments or what it may only read; the sentence says where). After all but HBG_OK the contents of `out` and `inout`
+ *          are unspecified; nothing beside them was touched by the library, and the next run works
  *
  * Threads  any but a kernel's or a build function's; waits for calls of other threads on this run, which see it end
  * Cost     one copy for each run of bytes of an output on a discrete device, none on a unified one

@@ -40,7 +40,7 @@ struct hbg__platform_properties {
     uint32_t clusters;
     uint32_t core_kinds;            /* bits: 1 << enum hbg_core_kind */
     bool unified;                   /* device addresses are host addresses */
-    bool poison;                    /* fill what a run must not read before each run */
+    bool poison;                    /* fill what a run must not read, and watch what it must not change */
     uint32_t page_bytes;
 };
 
@@ -77,6 +77,12 @@ struct hbg_platform_ops {
     void (*memory_free)(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes);
     /* optional, default NULL: the host address of device memory; NULL where the host cannot read it */
     void *(*memory_map)(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes);
+    /* optional, default NULL: nothing is known. Is what lies around an allocation, and belongs to nobody, as memory_alloc left it?
+       False: *offset of the lowest byte that is not, from `address`. */
+    bool (*memory_intact)(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes, int64_t *offset);
+    /* optional, default NULL: nothing is known. A checksum over the queues of the device, which nobody may change between the end
+       of one launch and the next. */
+    uint64_t (*queue_sum)(struct hbg_platform *platform);
     /* required: at least size_bytes; HBG_E_NO_MEMORY leaves the zone as it was */
     enum hbg_status (*zone_fit)(struct hbg_platform *platform, struct hbg__zone *zone, uint64_t size_bytes);
     void (*zone_close)(struct hbg_platform *platform, struct hbg__zone *zone);

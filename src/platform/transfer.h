@@ -6,6 +6,28 @@
 #include "graph/canonical_view.h"
 #include "platform/platform.h"
 
+/* The runs of bytes of a view, one after the other: `off` is where the run of view->run bytes begins. `index` counts like an
+   odometer, innermost dimension last. */
+struct hbg__byte_runs { const struct hbg__view *view; int64_t index[HBG__VIEW_RANK_MAX], off; };
+
+static inline struct hbg__byte_runs hbg__byte_runs_first(const struct hbg__view *view)
+{
+    return (struct hbg__byte_runs){ .view = view, .off = view->lo };
+}
+
+/* False: that was the last one. */
+static inline bool hbg__byte_runs_next(struct hbg__byte_runs *runs)
+{
+    const struct hbg__view *view = runs->view;
+    for (int d = view->rank - 1; d >= 0; d--) {
+        runs->off += view->stride[d];
+        if (++runs->index[d] < view->count[d]) return true;
+        runs->off -= view->count[d] * view->stride[d];
+        runs->index[d] = 0;
+    }
+    return false;
+}
+
 /* The view's bytes count from `target` on the device and from `source` on the host. *bytes is what was copied. Cost: one copy for
    each run of bytes without a gap. */
 enum hbg_status hbg__transfer_in(const struct hbg_platform_ops *ops, struct hbg_platform *platform, struct hbg_stream *stream,

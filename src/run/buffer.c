@@ -170,6 +170,7 @@ enum hbg_status hbg_buffer_write(struct hbg_buffer *buffer, size_t offset, const
     struct hbg_device *device = buffer->device;
     pthread_mutex_lock(&device->bootstrap_lock);
     struct hbg_stream *stream = device->bootstrap.stream[HBG__STREAM_COPY];
+    buffer->writes++;
     status = device->ops->copy_in(device->platform, stream, buffer->address + offset, source, size_bytes);
     if (!status) status = device->ops->stream_sync(device->platform, stream);
     pthread_mutex_unlock(&device->bootstrap_lock);

@@ -9,6 +9,9 @@
  *   holders   create, hold, drop                  process lock; the owner is one of them
  *   bound_*   bind.c                              process lock
  *   address   create, close of the device         device lock; constant while the device is open
+ *   writes    hbg_buffer_write                    bootstrap lock
+ *   watched*  launch, finish                      device lock
+ *   sum       launch, finish                      device lock
  *   list      create, the last drop               device lock
  */
 #ifndef HBG_RUN_BUFFER_H
@@ -22,6 +25,9 @@ struct hbg_buffer {
     uint32_t handle, holders;
     uint32_t bound_group;           /* of the bind that has the number bound_in */
     uint64_t bound_in;
+    uint64_t writes;                /* by the host */
+    bool watched;                   /* watch.c: a run that does not use it is between launch and finish, and */
+    uint64_t watched_writes, sum;   /* these were its writes and its checksum at the launch */
     struct hbg_buffer *next, **link;
 };
 

@@ -12,6 +12,7 @@
  *   field                                     written by                                 read by            guarded by
  *   ops, properties, limits, memory, log      open                                       any thread         set before it is shared
  *   run[i] lease, closed, references, lists   any thread                                 any thread         lock
+ *   queue_sum                                 finish                                     prepare            the lease of the only slot
  *   counters                                  any thread                                 any thread         relaxed: statistics
  *   replays_seen                              any preparing thread                       the same           relaxed: a statistic
  *   bootstrap                                 whoever copies for a buffer or a program   the same           bootstrap_lock
@@ -56,6 +57,8 @@ struct hbg_device {
     uint64_t reserve_bytes, limit_heap_bytes, heap_reuse_after_bytes;
     struct hbg_counters *final_counters;
     uint32_t fork_count;                    /* of the process that opened it */
+    bool queues_summed;                     /* watch.c: queue_sum is that of the last run's end */
+    uint64_t queue_sum;
     uint32_t verify_replay;                 /* every n-th replay builds again and compares; 0: none */
     struct hbg__atomic_u64 replays_seen;
 

@@ -8,6 +8,8 @@
  *   | slot words                          | an epoch of another run, any value, "closed" too   | before the arguments    |
  *   | `out` arguments                     | 0xaa                                               | after the arguments     |
  *
+ * What must not be filled, since it is used again, is watched instead: watch.h.
+ *
  * An `out` argument that shares a group with one that is read is left alone: its bytes may be the other's input.
  */
 #include <string.h>

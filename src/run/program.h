@@ -25,6 +25,8 @@ struct hbg__kept {
     struct hbg__zone device_zone;
     uint64_t device_image;              /* address of its head on the device; 0: not there */
     bool ready;
+    bool summed;                        /* watch.c: sum is the checksum of the image on the device */
+    uint64_t sum;
     struct hbg__atomic_u32 users;       /* of runs that are not finished; record.c */
     uint64_t last_use;
 };

@@ -82,6 +82,7 @@ static enum hbg_status open_arena(struct hbg__run *run, struct hbg__kept *kept, 
     struct hbg__buffer_ops buffers = hbg__device_buffer_ops(run->device);
     hbg__recording_reset(&kept->recording, &buffers);
     kept->device_image = 0;
+    kept->summed = false;
     if (!kept->recording.arena.origin && !hbg__arena_open(&kept->recording.arena, run->device->reserve_bytes, true))
         return hbg__error_no_memory(error, "address space of an image", run->device->reserve_bytes);
     if (run->device->properties.poison) hbg__poison_arena(&kept->recording.arena);
@@ -185,6 +186,13 @@ enum hbg_status hbg__run_record(struct hbg__run *run, struct hbg_error *error)
     enum hbg_status status = verify_replay(run, error);
     if (status) hbg__run_unrecord(run);
     return status;
+}
+
+void hbg__run_distrust(struct hbg__run *run)
+{
+    pthread_mutex_lock(&run->program->lock);
+    run->kept->ready = false;
+    pthread_mutex_unlock(&run->program->lock);
 }
 
 /* Buffers that a build into the slot's arena named are dropped here, where no lock is held: the last holder frees a buffer. */

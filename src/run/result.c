@@ -117,8 +117,14 @@ enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phas
         return status;
     }
     device->ops->result(device->platform, run->streams.stream[HBG__STREAM_WORK], &launch);
+    struct hbg_error changed = { .size = sizeof changed };
+    if (HBG_UNLIKELY(device->properties.poison)) (void)hbg__watch_end(run, &changed);
     enum hbg_status copied = hbg__run_copy_back(run, error);
     status = copied && !launch.status ? copied : explain(run, &launch, error);
+    if (HBG_UNLIKELY(!status && changed.status)) {
+        hbg__error_copy(error, &changed);
+        status = changed.status;
+    }
     remember_task_time(run, &launch);
     if (result) fill_result(run, &launch, result);
     if (status && status != HBG_E_CANCELLED) hbg__log_write(&device->log, HBG_LOG_ERROR, "hbg: %s", error ? error->text : hbg_status_text(status));

@@ -46,6 +46,7 @@ void hbg__run_close(struct hbg__run *run)
     hbg__graph_destroy(run->graph);
     hbg__run_free_arguments(run);
     hbg__run_free_descriptor(run);
+    hbg__watch_free(run);
 }
 
 /* ---- leases ---- */
@@ -224,8 +225,9 @@ enum hbg_status hbg_run_image(struct hbg_run handle, const void **image, size_t 
 static enum hbg_status launch(struct hbg__run *run)
 {
     if (HBG_UNLIKELY(!hbg__run_entry_move(run->entry, HBG__RUN_PREPARED, HBG__RUN_LAUNCHING))) return HBG_E_ORDER;
+    enum hbg_status status = HBG_UNLIKELY(run->device->properties.poison) ? hbg__watch_begin(run) : HBG_OK;
     run->times.launch_begin = hbg__clock_ns();
-    enum hbg_status status = run->device->ops->launch(run->device->platform, run->streams.stream[HBG__STREAM_WORK], run->device_descriptor);
+    if (HBG_LIKELY(!status)) status = run->device->ops->launch(run->device->platform, run->streams.stream[HBG__STREAM_WORK], run->device_descriptor);
     run->launch_status = status;
     hbg__run_entry_move(run->entry, HBG__RUN_LAUNCHING, status ? HBG__RUN_UNLAUNCHED : HBG__RUN_LAUNCHED);
     return status;

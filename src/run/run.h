@@ -21,6 +21,7 @@
 #include "run/device.h"
 #include "run/handle.h"
 #include "run/program.h"
+#include "run/watch.h"
 
 /* What a run copies beside image and arguments. Nothing of the host's is in it. */
 struct hbg__descriptor {
@@ -33,6 +34,7 @@ struct hbg__placed_group {
     uint64_t address;               /* of its first byte */
     uint64_t host;                  /* of its first byte; 0: a device buffer */
     bool has_input;                 /* some argument of it is copied in */
+    uint64_t watched, writes;       /* watch.c: place in its copies; writes of the buffer before */
 };
 
 struct hbg__range { uint64_t lo, hi; uint32_t arg; };
@@ -77,6 +79,8 @@ struct hbg__run {
 
     struct hbg__run_times times;
     uint64_t upload_bytes, upload_copies;
+    uint64_t staged_bytes;          /* of the staging zone, in use */
+    struct hbg__watch watch;        /* with poison=1 */
     bool replayed;
     char why[64];
 };
@@ -93,6 +97,8 @@ static inline struct hbg__boundary hbg__run_boundary(const struct hbg__run *run)
 /* record.c: set run->kept, with one more user. */
 enum hbg_status hbg__run_record(struct hbg__run *run, struct hbg_error *error);
 void hbg__run_unrecord(struct hbg__run *run);
+/* The recording that the run uses is damaged: no later run replays it. */
+void hbg__run_distrust(struct hbg__run *run);
 
 /* stage.c: everything that the device needs is there when it returns. */
 enum hbg_status hbg__run_stage(struct hbg__run *run, struct hbg_error *error);

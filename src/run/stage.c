@@ -8,7 +8,8 @@
  *   | heap       | grown                                                                                             |
  *   | descriptor | used where it is filled      | one copy, base table included                                      |
  *
- * Staging keeps every group's address modulo 64, so kernels see the alignment that the caller gave.
+ * Staging keeps every group's address modulo 64, so kernels see the alignment that the caller gave. With poison=1 there are 64
+ * bytes more on both sides of each group, for watch.c.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -73,16 +74,17 @@ static enum hbg_status upload_image(struct hbg__run *run, struct hbg_error *erro
 static enum hbg_status place_groups(struct hbg__run *run, struct hbg_error *error)
 {
     bool unified = run->device->properties.unified;
-    uint64_t used = 0;
+    uint64_t guard = run->device->properties.poison ? HBG__WATCH_GUARD : 0, used = 0;
     for (uint32_t g = 0; g < run->group_count; g++) {
         const struct hbg__boundary_group *group = &run->group[g];
         struct hbg__placed_group *placed = &run->placed[g];
         uint64_t host = (uint64_t)(uintptr_t)group->host;
         *placed = (struct hbg__placed_group){ .address = group->buffer ? group->buffer->address : host, .host = group->buffer ? 0 : host };
         if (group->buffer || unified) continue;
-        placed->address = align_up(used, STAGE_ALIGN) + (host & (STAGE_ALIGN - 1));
-        used = placed->address + group->size_bytes;
+        placed->address = align_up(used + guard, STAGE_ALIGN) + (host & (STAGE_ALIGN - 1));
+        used = placed->address + group->size_bytes + guard;
     }
+    run->staged_bytes = used;
     if (unified || used == 0) return HBG_OK;
     enum hbg_status status = fit(run, &run->bank.staging, used, "argument staging", error);
     for (uint32_t g = 0; g < run->group_count; g++) {
@@ -245,6 +247,8 @@ enum hbg_status hbg__run_stage(struct hbg__run *run, struct hbg_error *error)
     enum hbg_status status = upload_image(run, error);
     if (!status) status = fit_bank(run, error);
     if (!status) status = place_groups(run, error);
+    if (!status && poison) status = hbg__watch_image(run, error);
+    if (!status && poison) status = hbg__watch_queues(run, error);
     if (!status && poison) status = device_failed(run, hbg__poison_bank(run), "poison", error);
     if (!status) status = copy_arguments(run, error);
     if (!status && poison) status = device_failed(run, hbg__poison_outputs(run), "poison", error);

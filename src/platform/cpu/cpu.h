@@ -5,6 +5,7 @@
  *     memory.c      allocations and zones
  *     stream.c      streams, copies, kernel tables
  *     cpu_count.c   how many workers by default
+ *     queues.c      a checksum of the queues
  *     workers.c     the threads
  *
  *   field            written by    read by        order
@@ -39,6 +40,8 @@ void hbg__cpu_close(struct hbg_platform *platform);
 void hbg__cpu_properties(const struct hbg_platform *platform, struct hbg__platform_properties *properties);
 enum hbg_status hbg__cpu_memory_alloc(struct hbg_platform *platform, uint64_t size_bytes, uint64_t *address);
 void hbg__cpu_memory_free(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes);
+bool hbg__cpu_memory_intact(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes, int64_t *offset);
+uint64_t hbg__cpu_queue_sum(struct hbg_platform *platform);
 void *hbg__cpu_memory_map(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes);
 enum hbg_status hbg__cpu_zone_fit(struct hbg_platform *platform, struct hbg__zone *zone, uint64_t size_bytes);
 void hbg__cpu_zone_close(struct hbg_platform *platform, struct hbg__zone *zone);
@@ -62,7 +65,8 @@ bool hbg__cpu_progress(struct hbg_platform *platform, struct hbg_stream *stream,
 /* Every entry of the table but name and open. */
 #define HBG__CPU_SHARED_OPS                                                                                            \
     .close = hbg__cpu_close, .properties = hbg__cpu_properties, .memory_alloc = hbg__cpu_memory_alloc,                \
-    .memory_free = hbg__cpu_memory_free, .memory_map = hbg__cpu_memory_map, .zone_fit = hbg__cpu_zone_fit,             \
+    .memory_free = hbg__cpu_memory_free, .memory_map = hbg__cpu_memory_map,                                            \
+    .memory_intact = hbg__cpu_memory_intact, .queue_sum = hbg__cpu_queue_sum, .zone_fit = hbg__cpu_zone_fit,           \
     .zone_close = hbg__cpu_zone_close, .stream_create = hbg__cpu_stream_create,                                        \
     .stream_destroy = hbg__cpu_stream_destroy, .stream_sync = hbg__cpu_stream_sync,                                    \
     .stream_query = hbg__cpu_stream_query, .copy_in = hbg__cpu_copy_in, .copy_out = hbg__cpu_copy_out,                 \

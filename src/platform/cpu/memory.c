@@ -5,7 +5,8 @@
  *                  | block | unused |                                                      unified: no guards
  *
  * On a discrete device the block stands as near to the upper guard as its alignment permits, and what is not the block is
- * poison, as is a fresh block itself. Zones are arenas: reserved address space without access follows their last byte.
+ * poison, as is a fresh block itself; on a unified one what is not the block is poison where the device was opened with poison=1.
+ * The bytes that nobody owns must still be poison when they are asked for. Zones are arenas: reserved address space without access follows their last byte.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -54,6 +55,7 @@ enum hbg_status hbg__cpu_memory_alloc(struct hbg_platform *platform, uint64_t si
     if (mapping.usable <= touched_whole) (void)madvise(usable, mapping.usable, MADV_POPULATE_WRITE);
 #endif
     if (!platform->unified) poison_fresh(usable, mapping.usable);
+    else if (platform->poison) memset(usable + size_bytes, HBG__CPU_POISON, mapping.usable - size_bytes);
     /* relaxed: a count, it publishes nothing */
     hbg__fetch_add_relaxed64(&platform->live_bytes, mapping.usable);
     *address = (uint64_t)(uintptr_t)(usable + mapping.slack);
@@ -66,6 +68,24 @@ void hbg__cpu_memory_free(struct hbg_platform *platform, uint64_t address, uint6
     if (address == 0 || !measure(platform, size_bytes, &mapping)) return;
     munmap((void *)(uintptr_t)(address - mapping.slack - mapping.guard), mapping.usable + 2 * mapping.guard);
     hbg__fetch_add_relaxed64(&platform->live_bytes, -mapping.usable);       /* relaxed: as above */
+}
+
+/* The first byte of [from, to) that is not poison; `to`: all of them are. */
+static const unsigned char *first_changed(const unsigned char *from, const unsigned char *to)
+{
+    while (from < to && *from == HBG__CPU_POISON) from++;
+    return from;
+}
+
+bool hbg__cpu_memory_intact(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes, int64_t *offset)
+{
+    struct mapping mapping;
+    if (address == 0 || (platform->unified && !platform->poison) || !measure(platform, size_bytes, &mapping)) return true;
+    const unsigned char *block = (const unsigned char *)(uintptr_t)address, *usable = block - mapping.slack;
+    const unsigned char *changed = first_changed(usable, block);
+    if (changed == block) changed = first_changed(block + size_bytes, usable + mapping.usable);
+    *offset = changed - block;
+    return changed == usable + mapping.usable;
 }
 
 void *hbg__cpu_memory_map(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes)

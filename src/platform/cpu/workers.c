@@ -198,6 +198,7 @@ bool hbg__workers_wait(struct hbg__workers *workers, uint64_t timeout_ns) { retu
 void hbg__workers_cancel(struct hbg__workers *workers) { hbg__sched_cancel(workers->sched); }
 void hbg__workers_result(struct hbg__workers *workers, struct hbg__launch_result *result) { *result = workers->sched->result; }
 uint32_t hbg__workers_count(const struct hbg__workers *workers) { return workers->count; }
+const struct hbg__sched *hbg__workers_sched(const struct hbg__workers *workers) { return workers->sched; }
 
 bool hbg__workers_progress(struct hbg__workers *workers, uint32_t *task, uint32_t *kernel, uint32_t *worker)
 {

@@ -21,6 +21,7 @@
 #include "sched/result.h"          /* struct hbg__launch_result */
 
 struct hbg__launch;
+struct hbg__sched;
 struct hbg__workers;
 struct hbg__memory;
 
@@ -50,5 +51,8 @@ void hbg__workers_result(struct hbg__workers *workers, struct hbg__launch_result
 bool hbg__workers_progress(struct hbg__workers *workers, uint32_t *task, uint32_t *kernel, uint32_t *worker);
 
 uint32_t hbg__workers_count(const struct hbg__workers *workers);
+
+/* Borrowed; to be looked at while no launch is in flight. */
+const struct hbg__sched *hbg__workers_sched(const struct hbg__workers *workers);
 
 #endif /* HBG_PLATFORM_CPU_WORKERS_H */
