@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "graph/view.h"
+
 /* ---- errors -------------------------------------------------------------------------------------------------- */
 
 static void latch(struct hbg_graph *g, enum hbg_status status, int argument, const char *name)
@@ -142,7 +144,9 @@ struct hbg__storage *hbg__storage_of(struct hbg_graph *g, const struct hbg_regio
 {
     uint32_t index = region->storage - g->storage_base;
     if (region->flags & HBG_REGION_BAD) {
-        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d is a bad view: an index, slice, shape or boundary position was out of range", argument);
+        char reason[128];
+        hbg__region_reason(region, reason, sizeof reason);
+        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d is a bad view: %s", argument, reason);
         return NULL;
     }
     if (region->flags & HBG_REGION_HOST) {

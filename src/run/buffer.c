@@ -197,7 +197,8 @@ enum hbg_status hbg_buffer_read(struct hbg_buffer *buffer, size_t offset, void *
 
 struct hbg_region hbg_buffer_region(struct hbg_buffer *buffer, size_t offset, enum hbg_dtype dtype, struct hbg_shape shape)
 {
-    struct hbg_region r = hbg_host((void *)(uintptr_t)1, dtype, shape);     /* shape, strides and their checks are those of host memory */
+    /* shape, strides, their checks and the reason of a bad one are those of host memory */
+    struct hbg_region r = hbg_host((void *)(uintptr_t)(buffer ? 1 : 0), dtype, shape);
     r.flags = (uint8_t)((r.flags & ~HBG_REGION_HOST) | HBG_REGION_BUFFER);
     if (!(r.flags & HBG_REGION_BAD)) r.offset_bytes = (int64_t)offset;
     if (!buffer || offset > INT64_MAX) r.flags |= HBG_REGION_BAD;

@@ -411,6 +411,42 @@ static void done_callbacks_are_unsupported(void **state)
     assert_int_equal(hbg_device_close(device), HBG_OK);
 }
 
+/* ---- sentences ---- */
+
+static void build_bad_index(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, ADD_ONE, hbg_inout(hbg_index(hbg_args_region(args, 0), 0, 99)));
+}
+static void build_no_buffer(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)args, (void)params;
+    hbg_submit(g, ADD_ONE, hbg_inout(hbg_buffer_region(NULL, 0, HBG_I32, HBG_SHAPE(3))));
+}
+
+/* In a submit as in the boundary of a run. */
+static void a_bad_view_says_why(void **state)
+{
+    static const struct { hbg_build_fn *build; const char *why; } cases[] = {
+        { build_bad_index, "argument 0 is a bad view: index 99 of a dimension of 64" },
+        { build_no_buffer, "argument 0 is a bad view: 3 elements at a NULL address" },
+    };
+    struct hbg_device *device = open_device(BOTH_MEMORIES[0]);
+    struct hbg_result result = HBG_OPTIONS(result);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct hbg_program *program = make_program(device, cases[i].build, false);
+        assert_int_equal(hbg_run_sync(program, LIST(X), &result), HBG_E_REGION);
+        if (!strstr(result.error.text, cases[i].why)) fail_msg("%s", result.error.text);
+        hbg_program_destroy(program);
+    }
+    struct hbg_program *program = make_program(device, build_add, false);
+    assert_int_equal(hbg_run_sync(program, LIST(hbg_in(hbg_index(hbg_host(x, HBG_I32, HBG_SHAPE(64)), 0, 99))), &result), HBG_E_REGION);
+    if (!strstr(result.error.text, cases[0].why)) fail_msg("%s", result.error.text);
+    hbg_program_destroy(program);
+    assert_int_equal(hbg_device_close(device), HBG_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +463,7 @@ int main(void)
         cmocka_unit_test(other_threads_may_meddle),
         cmocka_unit_test(calls_from_inside_are_refused),
         cmocka_unit_test(done_callbacks_are_unsupported),
+        cmocka_unit_test(a_bad_view_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
