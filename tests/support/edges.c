@@ -81,11 +81,6 @@ bool edges_are(const struct edges *edges, const char *text)
     return false;
 }
 
-bool edges_same(const struct edges *a, const struct edges *b)
-{
-    return a->task_count == b->task_count && a->count == b->count && memcmp(a->edge, b->edge, a->count * sizeof *a->edge) == 0;
-}
-
 uint64_t edges_into(const struct edges *edges, uint32_t consumer)
 {
     uint64_t count = 0;
@@ -149,4 +144,15 @@ uint64_t closure_pairs(const struct closure *closure)
     uint64_t pairs = 0;
     for (size_t i = 0; i < closure->row_words * closure->count; i++) pairs += (uint64_t)__builtin_popcountll(closure->bits[i]);
     return pairs;
+}
+
+bool edges_order_same(const struct edges *a, const struct edges *b)
+{
+    struct closure of_a, of_b;
+    closure_of_edges(&of_a, a, false);
+    closure_of_edges(&of_b, b, false);
+    bool same = a->task_count == b->task_count && memcmp(of_a.bits, of_b.bits, of_a.row_words * of_a.count * sizeof *of_a.bits) == 0;
+    closure_free(&of_a);
+    closure_free(&of_b);
+    return same;
 }

@@ -27,7 +27,7 @@ void edges_free(struct edges *edges);
 
 /* Are they exactly these, in any order? "0>4 1>4". A difference is printed. */
 bool edges_are(const struct edges *edges, const char *text);
-bool edges_same(const struct edges *a, const struct edges *b);
+bool edges_order_same(const struct edges *a, const struct edges *b);      /* the same tasks before the same tasks; the edges may differ */
 uint64_t edges_into(const struct edges *edges, uint32_t consumer);
 bool edges_have(const struct edges *edges, uint32_t producer, uint32_t consumer);
 void edges_print(const struct edges *edges);
