@@ -92,7 +92,7 @@ static bool put_after(struct hbg__submit *s, const struct hbg_arg *arg)
 /* All of a storage that has cells, by its looks; the layout is known then. */
 static bool is_whole(const struct hbg_graph *g, const struct hbg__storage *s, const struct hbg_region *r)
 {
-    return s->whole_layout && r->offset_bytes == 0 && !s->irregular && !(s->flags & HBG__STORAGE_SHARED) &&
+    return s->whole_layout && r->offset_bytes == 0 && !s->irregular && s == &g->storages[s->home] && !(s->flags & HBG__STORAGE_SHARED) &&
            hbg__layout_is(hbg__layout_at(g, s->whole_layout), r);
 }
 

@@ -101,6 +101,7 @@ static void reset_counts(struct hbg_graph *g)
     g->heap_top = 0;
     g->manual_count = 0;
     memset(g->scalar_layouts, 0, sizeof g->scalar_layouts);
+    memset(g->buffer_cache, 0, sizeof g->buffer_cache);
     hbg__map_u64_clear(&g->layout_map);
     hbg__map_u64_clear(&g->buffer_map);
 }

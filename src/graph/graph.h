@@ -44,7 +44,7 @@ enum {
 };
 
 /* Why submit.c's short way leaves a storage alone. */
-enum { HBG__IRREGULAR_ALWAYS = 1, HBG__IRREGULAR_WIDE = 2 };   /* freed, without bytes, not its own home; `wide` is in use */
+enum { HBG__IRREGULAR_ALWAYS = 1, HBG__IRREGULAR_WIDE = 2 };   /* freed, or without bytes; of a home: `wide` is in use */
 
 /* A thing that regions can name: a boundary argument, an intermediate, a device buffer. Its *home* is the storage whose
    history it shares: itself, or the first argument of its group. The first lines are what the short way reads. */
@@ -53,7 +53,7 @@ struct hbg__storage {
     uint32_t cell_layout;               /* of the home: the layout of one whole cell of the grid; 0: not known */
     uint32_t cell_type;                 /* hbg__region_type() of that layout, and its first two dimensions as regions give them */
     int64_t cell_shape[2], cell_stride[2];
-    int64_t fast_off;                   /* from the first cell to the point that region offsets count from */
+    int64_t displacement;               /* from the home's first byte to the point that region offsets count from */
     int64_t word_bias;                  /* added to a region's offset when it is recorded: an intermediate's place in the heap */
     /* history, of homes only: hazard_map.h */
     uint32_t generation;                /* cells of another one are empty */
@@ -64,13 +64,14 @@ struct hbg__storage {
     uint32_t fast_full[2];              /* cells along the axis that are not clipped */
     uint32_t fast_row;                  /* cells in one row of the second axis */
     uint32_t fast_axes;                 /* 1 or 2 */
-    int64_t displacement;               /* from the home's first byte to the point that region offsets count from */
+    int64_t grid_origin;                /* byte of the home where the first cell begins */
     uint32_t whole_layout;              /* the layout that covers all of it from offset 0; 0: none */
     uint32_t cell_base;                 /* index of the grid's first cell */
     uint32_t touched_lo, touched_hi;    /* cells used in this generation: indices in [lo, hi) */
     uint32_t grid;                      /* index; 0: none */
     uint32_t wide;                      /* partial accesses that belong to no cells */
     uint32_t home, flags;               /* index of the home; HBG__STORAGE_* */
+    uint32_t parent;                    /* of homes: whose layout gives the axes of the grid, the longest argument of the group */
     uint32_t group;                     /* of the boundary; UINT32_MAX: none */
     uint64_t size_bytes;
 };
@@ -152,7 +153,8 @@ struct hbg_graph {
     struct hbg__arena tail_arena, stamp_arena, root_arena, storage_arena, cell_arena, pool_arena, grid_arena;
     uint32_t scalar_layouts[HBG_F64 + 1];   /* by dtype; 0: not yet, but for dtype 0 */
     struct hbg__map_u64 layout_map;     /* hash of a layout -> payload offset */
-    struct hbg__map_u64 buffer_map;     /* handle -> storage index */
+    struct hbg__map_u64 buffer_map;     /* handle -> storage index: of the boundary, and with bit 32 of the build itself */
+    struct { uint32_t handle, storage; } buffer_cache[64];      /* the latter, by the handle's low bits */
     struct hbg__memory *memory;
     uint64_t fingerprint;               /* of the image layout: hashed once, written into every head */
     struct copy_block *lent_copies, *spare_copies;      /* of hbg_read: lent until the build returns, then kept for the next */

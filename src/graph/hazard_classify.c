@@ -21,16 +21,20 @@ bool hbg__hazard_new_generation(struct hbg_graph *g, uint32_t home)
 
 /* ---- making a grid ---------------------------------------------------------------------------------------------- */
 
-/* The axes of the storage's parent, as far as it is known; else those of the region at hand. */
+/* The axes of the storage's parent, else those of the region at hand. They end with the parent when it is all of the storage, and
+   go on to the storage's end when it is one view of several. */
 static void axes_of(const struct hbg_graph *g, const struct hbg__storage *s, int64_t off, const struct hbg_region *region,
                     struct hbg__grid *grid)
 {
-    if (s->whole_layout) {
-        const struct hbg_layout *l = hbg__layout_at(g, s->whole_layout);
-        hbg__grid_axes(grid, l->rank, l->shape, l->stride_bytes, l->element_bytes, s->displacement, (int64_t)s->size_bytes, true);
-    } else {
-        hbg__grid_axes(grid, region->rank, region->shape, region->stride_bytes, hbg_dtype_size(region->dtype), off, (int64_t)s->size_bytes, false);
+    const struct hbg__storage *parent = &g->storages[s->parent];
+    int64_t lo, hi, size = (int64_t)s->size_bytes;
+    if (!parent->whole_layout) {
+        hbg__grid_axes(grid, region->rank, region->shape, region->stride_bytes, hbg_dtype_size(region->dtype), off, size, false);
+        return;
     }
+    const struct hbg_layout *l = hbg__layout_at(g, parent->whole_layout);
+    bool all = hbg__view_bounds(parent->displacement, l->element_bytes, l->rank, l->shape, l->stride_bytes, &lo, &hi) && lo == 0 && hi == size;
+    hbg__grid_axes(grid, l->rank, l->shape, l->stride_bytes, l->element_bytes, parent->displacement, size, all);
 }
 
 /* Is this whole cell also where the short way from an offset to a cell leads? See hbg__hazard_fast_cell. */
@@ -40,7 +44,7 @@ static void set_fast(struct hbg__storage *s, const struct hbg__grid *grid)
     for (int a = 0; a < grid->axes; a++)
         if (grid->count[a] > 1) axes[count++] = a;
     s->fast_axes = count <= 2 ? (uint32_t)(count == 0 ? 1 : count) : 0;
-    s->fast_off = s->displacement - grid->origin;
+    s->grid_origin = grid->origin;
     s->fast_row = count == 2 ? grid->count[axes[1]] : 1;
     for (int i = 0; i < 2; i++) {
         int a = i < count ? axes[i] : 0;
@@ -167,11 +171,13 @@ bool hbg__hazard_classify(struct hbg_graph *g, uint32_t home, int64_t off, const
 
 /* ---- changing a grid ------------------------------------------------------------------------------------------- */
 
-static bool same_cells(const struct hbg__grid *grid, const struct hbg__box *box)
+/* Cells for accesses of `box` units where those of `cell` units were before. When the two are far apart, both are likely to
+   go on, and the middle costs each the square root of what the other's cells would cost it. */
+static int64_t new_cell(int64_t cell, int64_t box)
 {
-    for (int a = 0; a < grid->axes; a++)
-        if (grid->cell[a] != box->count[a]) return false;
-    return true;
+    int64_t small = cell < box ? cell : box, large = cell < box ? box : cell;
+    int doublings = 63 - __builtin_clzll((unsigned long long)(large / small));
+    return doublings > 4 ? small << doublings / 2 : box;
 }
 
 bool hbg__hazard_regrid(struct hbg_graph *g)
@@ -179,14 +185,19 @@ bool hbg__hazard_regrid(struct hbg_graph *g)
     uint32_t home = g->regrid_home;
     struct hbg__grid grid = *hbg__grid_at(g, g->storages[home].grid);
     struct hbg__box box;
+    int64_t cell[5];
+    bool changed = false;
     g->regrid_home = HBG__NIL;
-    if (!hbg__grid_box(&grid, &g->regrid_view, &box) || same_cells(&grid, &box)) {
-        hbg__grid_at(g, g->storages[home].grid)->excess = 0;
-        return true;
+    hbg__grid_at(g, g->storages[home].grid)->excess = 0;
+    if (!hbg__grid_box(&grid, &g->regrid_view, &box)) return true;
+    for (int a = 0; a < grid.axes; a++) {
+        cell[a] = new_cell(grid.cell[a], box.count[a]);
+        changed = changed || cell[a] != grid.cell[a];
     }
+    if (!changed) return true;
     if (!hbg__hazard_fold(g, home)) return false;
     grid.threshold *= 4;
-    if (!lay_cells(g, home, &grid, box.count)) return false;
+    if (!lay_cells(g, home, &grid, cell)) return false;
     *hbg__grid_at(g, g->storages[home].grid) = grid;
     return true;
 }

@@ -69,17 +69,30 @@ static inline bool hbg__is_cell_layout(const struct hbg_graph *g, const struct h
     return type < (3u << 16) || hbg__layout_is(hbg__layout_at(g, s->cell_layout), r);
 }
 
+/* The storage of a region that is not bad, may be accessed so, and is live; NULL: the general way finds out. */
+static inline const struct hbg__storage *hbg__short_storage(const struct hbg_graph *g, const struct hbg_region *r, bool writes)
+{
+    uint32_t index = r->storage - g->storage_base, flags = writes ? r->flags : r->flags & ~(uint32_t)HBG_REGION_READ_ONLY;
+    if (HBG_UNLIKELY(flags == HBG_REGION_BUFFER)) {
+        if (g->buffer_cache[r->storage % 64].handle != r->storage) return NULL;
+        index = g->buffer_cache[r->storage % 64].storage;
+        flags = 0;
+    }
+    if (index >= g->storage_count) return NULL;
+    return flags | g->storages[index].irregular ? NULL : &g->storages[index];
+}
+
 /* Settle a region that is read (in) or written (out, inout): its argument to *out, its access to *access, its producers to g. */
 static inline bool hbg__short_region(struct hbg_graph *g, const struct hbg_region *r, bool writes, struct hbg_view_arg *out,
                                      struct hbg__short_access *access)
 {
-    uint32_t index = r->storage - g->storage_base, flags = writes ? r->flags : r->flags & ~(uint32_t)HBG_REGION_READ_ONLY;
-    if (index >= g->storage_count) return false;
-    const struct hbg__storage *s = &g->storages[index];
+    const struct hbg__storage *own = hbg__short_storage(g, r, writes);
+    if (!own) return false;
+    const struct hbg__storage *s = &g->storages[own->home];
     uint32_t cell = HBG__NIL, writer = s->writer, readers = s->readers;
-    if (flags | s->irregular) return false;
+    if (s->irregular) return false;
     if (HBG_LIKELY(hbg__is_cell_layout(g, s, r))) {
-        cell = hbg__hazard_fast_cell(s, r->offset_bytes + s->fast_off);
+        cell = hbg__hazard_fast_cell(s, r->offset_bytes + own->displacement - s->grid_origin);
         if (cell == HBG__NIL || (writes && readers)) return false;
         const struct hbg__cell *c = hbg__cell_at(g, cell);
         readers = 0;
@@ -91,13 +104,14 @@ static inline bool hbg__short_region(struct hbg_graph *g, const struct hbg_regio
         out->layout = s->cell_layout;
     } else {
         uint32_t layout = s->whole_layout;
-        if (!layout || s->grid || r->offset_bytes || (s->flags & HBG__STORAGE_SHARED) || !hbg__layout_is(hbg__layout_at(g, layout), r)) return false;
+        if (!layout || s->grid || own != s || r->offset_bytes || (s->flags & HBG__STORAGE_SHARED) ||
+            !hbg__layout_is(hbg__layout_at(g, layout), r)) return false;
         out->layout = layout;
     }
     if (!hbg__short_history(g, writer, readers, writes)) return false;
-    out->base = s->base;
-    out->word = (uint64_t)(r->offset_bytes + s->word_bias);
-    access->home = index;
+    out->base = own->base;
+    out->word = (uint64_t)(r->offset_bytes + own->word_bias);
+    access->home = own->home;
     access->cell = cell;
     access->writes = writes;
     return true;

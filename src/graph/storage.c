@@ -68,40 +68,60 @@ struct hbg__storage *hbg__storage_add(struct hbg_graph *g)
     g->storages = (struct hbg__storage *)(void *)g->storage_arena.origin;
     struct hbg__storage *s = &g->storages[g->storage_count];
     memset(s, 0, sizeof *s);
-    s->home = g->storage_count++;
+    s->home = s->parent = g->storage_count++;
     s->group = UINT32_MAX;
     return s;
 }
 
-/* One storage a boundary position, so that positions and indices agree; scalars have an unused one. Several arguments of one
-   group have the first of them as home. */
+/* Bytes from the first to the last of a region. */
+static uint64_t hull_bytes(const struct hbg_region *r)
+{
+    int64_t lo = 0, hi = 0;
+    return hbg__view_bounds(0, hbg_dtype_size(r->dtype), r->rank, r->shape, r->stride_bytes, &lo, &hi) ? (uint64_t)(hi - lo) : 0;
+}
+
+/* The argument shares its group with one before: that one is its home, and the longer one the parent. */
+static void join_group(struct hbg_graph *g, uint32_t home, uint32_t member)
+{
+    const struct hbg__boundary_arg *arg = g->input->boundary.arg;
+    struct hbg__storage *h = &g->storages[home], *m = &g->storages[member];
+    m->home = home;
+    h->flags |= HBG__STORAGE_SHARED;
+    if (hull_bytes(&arg[member].arg.u.region) > hull_bytes(&arg[h->parent].arg.u.region)) h->parent = member;
+}
+
+/* A boundary region; `first` gets the first argument of its group, which is the home of all. */
+static bool add_boundary_region(struct hbg_graph *g, struct hbg__storage *s, const struct hbg__boundary_arg *a, uint32_t *first)
+{
+    const struct hbg__boundary_group *group = &g->input->boundary.group[a->group];
+    uint32_t index = hbg__storage_index(g, s);
+    s->group = a->group;
+    s->displacement = a->displacement;
+    s->size_bytes = group->size_bytes;
+    s->irregular = s->size_bytes == 0 ? HBG__IRREGULAR_ALWAYS : 0;
+    s->whole_layout = hbg__layout_of_region(g, &a->arg.u.region);
+    if (*first != UINT32_MAX) { join_group(g, *first, index); return !g->failed; }
+    *first = index;
+    if (group->buffer) {
+        uint64_t *known = hbg__map_u64_add(&g->buffer_map, group->buffer_handle, NULL);
+        if (!known) { hbg__graph_fail_memory(g, "storages"); return false; }
+        *known = index;
+    }
+    return !g->failed;
+}
+
+/* One storage a boundary position, so that positions and indices agree; those of scalars are not used. */
 bool hbg__storage_boundary(struct hbg_graph *g)
 {
     const struct hbg__boundary *b = &g->input->boundary;
+    if (!hbg__graph_reserve(g, (void **)&g->gathered, &g->gathered_capacity, b->group_count, sizeof *g->gathered)) return false;
+    uint32_t *first = g->gathered;      /* of each group; nothing is gathered yet */
+    for (uint32_t i = 0; i < b->group_count; i++) first[i] = UINT32_MAX;
     for (uint32_t i = 0; i < b->arg_count; i++) {
-        const struct hbg__boundary_arg *a = &b->arg[i];
         struct hbg__storage *s = hbg__storage_add(g);
         if (!s) return false;
         s->base = HBG__BASE_BOUNDARY + i;
-        s->group = a->group;
-        if (a->group == UINT32_MAX) continue;
-        s->displacement = a->displacement;
-        s->size_bytes = b->group[a->group].size_bytes;
-        s->irregular = s->size_bytes == 0 ? HBG__IRREGULAR_ALWAYS : 0;
-        for (uint32_t j = 0; j < i; j++) {
-            if (b->arg[j].group != a->group) continue;
-            s->home = j;
-            s->irregular = g->storages[j].irregular = HBG__IRREGULAR_ALWAYS;
-            g->storages[j].flags |= HBG__STORAGE_SHARED;
-            break;
-        }
-        s->whole_layout = hbg__layout_of_region(g, &a->arg.u.region);
-        if (s->home == i && b->group[a->group].buffer) {
-            uint64_t *index = hbg__map_u64_add(&g->buffer_map, b->group[a->group].buffer_handle, NULL);
-            if (!index) { hbg__graph_fail_memory(g, "storages"); return false; }
-            *index = i;
-        }
-        if (!s->whole_layout && g->failed) return false;
+        if (b->arg[i].group != UINT32_MAX && !add_boundary_region(g, s, &b->arg[i], &first[b->arg[i].group])) return false;
     }
     return true;
 }
@@ -137,7 +157,11 @@ static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int
 static struct hbg__storage *storage_of_buffer(struct hbg_graph *g, uint32_t handle, int argument)
 {
     const uint64_t *index = hbg__map_u64_find(&g->buffer_map, handle | (uint64_t)1 << 32);
-    return index ? &g->storages[*index] : add_buffer(g, handle, argument);
+    struct hbg__storage *s = index ? &g->storages[*index] : add_buffer(g, handle, argument);
+    if (!s) return NULL;
+    g->buffer_cache[handle % 64].handle = handle;
+    g->buffer_cache[handle % 64].storage = hbg__storage_index(g, s);
+    return s;
 }
 
 struct hbg__storage *hbg__storage_of(struct hbg_graph *g, const struct hbg_region *region, int argument)
