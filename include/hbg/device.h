@@ -98,8 +98,11 @@ HBG_API HBG_CHECK enum hbg_status hbg_device_open(const char *spec, const struct
  * device      in   taken when HBG_OK is returned; NULL is fine. Programs and buffers of it may be destroyed before or after
  *
  * Threads  any but a kernel's or a build function's; nobody else uses the device any more
+ * Cost     up to a second after the hbg_run_cancel() of a run that does not end, else little
  * Errors   HBG_E_BUSY (a run is not finished, or a thread waits for a slot: nothing has changed, and it may be repeated),
- *          HBG_E_REENTRANT, HBG_E_DEVICE (in the child of a fork: nothing is closed)
+ *          HBG_E_DEVICE (a cancelled run does not end: the device is closed and its handle taken, but threads that are inside a kernel
+ *          are left to themselves, and what they may use is never freed; the log says which. In the child of a fork: nothing is closed),
+ *          HBG_E_REENTRANT
  */
 HBG_API HBG_CHECK enum hbg_status hbg_device_close(struct hbg_device *device);
 

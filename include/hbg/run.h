@@ -107,7 +107,8 @@ HBG_API HBG_CHECK enum hbg_status hbg_run_poll(struct hbg_run run, enum hbg_run_
  *
  * Threads  any but a kernel's or a build function's, several at once
  * Errors   HBG_TIMEOUT (nothing is lost, wait again; the run's `error` names the task that runs longest), HBG_E_ORDER (not launched),
- *          HBG_E_STALE, HBG_E_NULL, HBG_E_REENTRANT, HBG_E_DEVICE
+ *          HBG_E_DEVICE (not within the time given, and it was cancelled more than a second ago: the error names the task that does
+ *          not return; wait again, or close the device), HBG_E_STALE, HBG_E_NULL, HBG_E_REENTRANT
  */
 HBG_API HBG_CHECK enum hbg_status hbg_run_wait(struct hbg_run run, uint64_t timeout_ns);
 
@@ -132,7 +133,9 @@ HBG_API enum hbg_status hbg_run_finish(struct hbg_run run, struct hbg_result *re
 /**
  * hbg_run_cancel - skip every task that has not started. A run that is not launched yet will never be.
  *
- * Wait (for a launched run) and finish are needed as ever. A run that has ended is left as it is.
+ * Wait (for a launched run) and finish are needed as ever. A run that has ended is left as it is. One that has not ended a second
+ * later makes the device unusable until it does: prepare, finish, timed-out waits and accesses to its buffers return HBG_E_DEVICE,
+ * and hbg_device_close() leaves behind what does not return.
  *
  * Threads  any but a kernel's or a build function's, during any other call on the run
  * Errors   HBG_E_STALE, HBG_E_NULL, HBG_E_REENTRANT, HBG_E_DEVICE

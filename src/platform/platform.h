@@ -67,6 +67,9 @@ struct hbg_platform_ops {
     enum hbg_status (*open)(struct hbg__option_set *spec, const struct hbg__platform_context *context, struct hbg_platform **platform);
     /* required: nothing is in flight, all memory and streams were given back */
     void (*close)(struct hbg_platform *platform);
+    /* required: instead of close, where a cancelled launch does not end. What its cores may still use stays: the platform, every zone,
+       allocation and stream. Returns how many cores are left in a kernel */
+    uint32_t (*abandon)(struct hbg_platform *platform);
     /* optional, default yes: can this machine have the platform? */
     bool (*probe)(void);
     /* required */

@@ -159,8 +159,7 @@ static enum hbg_status begin_access(struct hbg_buffer *buffer, const char *call,
     bool closed = device->closed;
     pthread_mutex_unlock(&device->lock);
     if (closed) return HBG_E_DEVICE;
-    hbg__run_wait_for_buffer(device, buffer);
-    return HBG_OK;
+    return hbg__run_wait_for_buffer(device, buffer);
 }
 
 enum hbg_status hbg_buffer_write(struct hbg_buffer *buffer, size_t offset, const void *source, size_t size_bytes)

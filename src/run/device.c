@@ -2,7 +2,8 @@
 /* device.c - opening, closing and counting; what happens between is in buffer.c, program.c and run.c.
  *
  * Teardown is in the order of DESIGN 9: the last run has ended (else HBG_E_BUSY), stream sets, device memory, bootstrap pair,
- * back end. After a fork the child keeps the struct and gets HBG_E_DEVICE from every call: nothing is joined, nothing freed.
+ * back end. Where a cancelled run does not end, the close takes nothing away: threads that are inside a kernel are left alone with all
+ * that they may use, and the reference that the run holds on its program keeps the structs. After a fork the child keeps the struct and gets HBG_E_DEVICE from every call: nothing is joined, nothing freed.
  */
 #include "run/device.h"
 
@@ -204,26 +205,73 @@ void hbg_device_counters(const struct hbg_device *device, struct hbg_counters *c
     read_counters(device, counters);
 }
 
+/* A run that has to be finished first; else the longest time that a cancelled one may still take. device->lock is held. */
+static const struct hbg__run *find_unfinished(struct hbg_device *device, uint64_t *left_ns, struct hbg__run **overdue)
+{
+    *left_ns = 0;
+    *overdue = NULL;
+    for (uint32_t i = 0; i < device->depth; i++) {
+        struct hbg__run *run = &device->run[i];
+        uint64_t left = 0;
+        if (!run->leased) continue;
+        if (!hbg__run_may_be_left(run, &left)) return run;
+        if (!*overdue || left > *left_ns) *overdue = run;
+        if (left > *left_ns) *left_ns = left;
+    }
+    return NULL;
+}
+
+/* HBG_OK: every run is finished. HBG_E_BUSY, and nothing has changed. HBG_E_DEVICE: *lost does not end. device->lock is held, and
+   let go while a cancelled run has time left. */
+static enum hbg_status wait_for_runs(struct hbg_device *device, struct hbg__run **lost)
+{
+    uint64_t left_ns;
+    for (;;) {
+        const struct hbg__run *unfinished = find_unfinished(device, &left_ns, lost);
+        if (unfinished) {
+            hbg__log_write(&device->log, HBG_LOG_WARN, "hbg: the device is not closed: a run of program \"%s\" is not finished", unfinished->program->name);
+            return HBG_E_BUSY;
+        }
+        if (device->waiting) return HBG_E_BUSY;
+        if (!*lost) return HBG_OK;
+        if (left_ns == 0) return HBG_E_DEVICE;
+        pthread_mutex_unlock(&device->lock);
+        (void)device->ops->wait(device->platform, (*lost)->streams.stream[HBG__STREAM_WORK], left_ns);
+        pthread_mutex_lock(&device->lock);
+    }
+}
+
+/* Close over runs that do not end. device->lock is held. */
+static enum hbg_status leave_behind(struct hbg_device *device, const struct hbg__run *lost)
+{
+    struct hbg_error error = { .size = sizeof error };
+    hbg__run_say_lost(lost, &error);
+    for (uint32_t i = 0; i < device->depth; i++) {
+        if (device->run[i].leased && !hbg__run_leave_behind(&device->run[i])) return HBG_E_BUSY;
+    }
+    uint32_t left = device->ops->abandon(device->platform);
+    device->closed = true;
+    hbg__log_write(&device->log, HBG_LOG_ERROR, "hbg: closed with %u worker threads left in a kernel and no memory given back: %s", left, error.text);
+    return HBG_E_DEVICE;
+}
+
 enum hbg_status hbg_device_close(struct hbg_device *device)
 {
+    struct hbg__run *lost = NULL;
     if (!device) return HBG_OK;
     enum hbg_status status = hbg__device_check(device, "hbg_device_close", NULL);
     if (status) return status;
     pthread_mutex_lock(&device->lock);
-    for (uint32_t i = 0; i < device->depth; i++) {
-        if (!device->run[i].leased) continue;
-        hbg__log_write(&device->log, HBG_LOG_WARN, "hbg: the device is not closed: a run of program \"%s\" is not finished", device->run[i].program->name);
+    status = wait_for_runs(device, &lost);
+    if (status == HBG_E_DEVICE) status = leave_behind(device, lost);
+    else if (!status) close_platform(device);
+    if (status == HBG_E_BUSY) {
         pthread_mutex_unlock(&device->lock);
-        return HBG_E_BUSY;
+        return status;
     }
-    if (device->waiting) {
-        pthread_mutex_unlock(&device->lock);
-        return HBG_E_BUSY;
-    }
-    close_platform(device);
     if (device->final_counters) read_counters(device, device->final_counters);
     hbg__device_unlock_drop(device);
-    return HBG_OK;
+    return status;
 }
 
 void hbg__device_start_epoch(struct hbg_device *device, uint32_t epoch)

@@ -20,6 +20,9 @@
 /* Its address names the thread. */
 static _Thread_local char this_thread;
 
+/* How long a cancelled run may go on before the device counts as unusable, and how often a waiting call looks whether it is. */
+static const uint64_t grace_ns = 1000000000u;
+
 /* ---- a slot's resources ---- */
 
 enum hbg_status hbg__run_open(struct hbg__run *run, struct hbg_device *device)
@@ -49,7 +52,70 @@ void hbg__run_close(struct hbg__run *run)
     hbg__watch_free(run);
 }
 
+/* ---- runs that do not end ---- */
+
+static bool has_ended(struct hbg__run *run)
+{
+    return run->device->ops->poll(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
+}
+
+/* Of a launched run; the time left until it is lost goes to *left_ns. False: it was not cancelled, or has ended. */
+static bool is_overdue(struct hbg__run *run, uint64_t *left_ns)
+{
+    uint64_t cancelled_ns = hbg__load_relaxed64(&run->cancelled_ns);       /* relaxed: see run.h */
+    if (HBG_LIKELY(cancelled_ns == 0) || has_ended(run)) return false;
+    uint64_t late_ns = hbg__clock_ns() - cancelled_ns;
+    *left_ns = late_ns < grace_ns ? grace_ns - late_ns : 0;
+    return true;
+}
+
+static bool is_lost(struct hbg__run *run)
+{
+    uint64_t left_ns;
+    return is_overdue(run, &left_ns) && left_ns == 0;
+}
+
+bool hbg__run_may_be_left(struct hbg__run *run, uint64_t *left_ns)
+{
+    return hbg__run_word_phase(hbg__run_entry_look(run->entry)) == HBG__RUN_LAUNCHED && is_overdue(run, left_ns);
+}
+
+bool hbg__run_leave_behind(struct hbg__run *run)
+{
+    if (hbg__run_word_callers(hbg__run_entry_look(run->entry)) != 0 || !hbg__run_entry_move(run->entry, HBG__RUN_LAUNCHED, HBG__RUN_FINISHING)) return false;
+    uint32_t next = run->generation + 1;
+    hbg__run_entry_set(run->entry, next ? next : 1, HBG__RUN_FREE);
+    return true;
+}
+
+void hbg__run_say_lost(const struct hbg__run *run, struct hbg_error *error)
+{
+    struct hbg_device *device = run->device;
+    struct hbg__platform_progress now;
+    struct hbg_error text = { .size = sizeof text };
+    const char *name = run->program->name;
+    if (!device->ops->progress || !device->ops->progress(device->platform, run->streams.stream[HBG__STREAM_WORK], &now)) {
+        hbg__error_set(error, HBG_E_DEVICE, name, "program \"%.60s\" was cancelled and does not end: the device is unusable until it does; close it and open another", name);
+        return;
+    }
+    const char *kernel = hbg__program_kernel_name(run->program, now.kernel);
+    hbg__error_set(&text, HBG_E_DEVICE, kernel, "task %u (kernel \"%.60s\") on worker %u does not return, although program \"%.60s\" was cancelled: the device is unusable until it does; close it and open another",
+                   now.task, kernel, now.worker, name);
+    text.task = now.task;
+    hbg__error_copy(error, &text);
+}
+
 /* ---- leases ---- */
+
+/* Does some run hold its slot for good, as far as one can see? device->lock is held. */
+static struct hbg__run *find_lost(struct hbg_device *device)
+{
+    for (uint32_t i = 0; i < device->depth; i++) {
+        struct hbg__run *run = &device->run[i];
+        if (run->leased && hbg__run_word_phase(hbg__run_entry_look(run->entry)) == HBG__RUN_LAUNCHED && is_lost(run)) return run;
+    }
+    return NULL;
+}
 
 /* A free slot; NULL, and whether all of them wait for this very thread. device->lock is held. */
 static struct hbg__run *find_free(struct hbg_device *device, bool *all_mine)
@@ -63,19 +129,15 @@ static struct hbg__run *find_free(struct hbg_device *device, bool *all_mine)
     return NULL;
 }
 
-/* Until a slot is freed or time is up. device->lock is held. False: time is up. */
+/* Until a slot is freed, time is up, or it is time to look for lost runs. device->lock is held. False: time is up. */
 static bool wait_for_slot(struct hbg_device *device, uint64_t until_ns)
 {
-    int code = 0;
+    uint64_t look_ns = hbg__clock_after_ns(grace_ns), stop_ns = until_ns < look_ns ? until_ns : look_ns;
+    struct timespec stop = { .tv_sec = (time_t)(stop_ns / 1000000000u), .tv_nsec = (long)(stop_ns % 1000000000u) };
     device->waiting++;
-    if (until_ns == UINT64_MAX) {
-        code = pthread_cond_wait(&device->slot_free, &device->lock);
-    } else {
-        struct timespec until = { .tv_sec = (time_t)(until_ns / 1000000000u), .tv_nsec = (long)(until_ns % 1000000000u) };
-        code = pthread_cond_timedwait(&device->slot_free, &device->lock, &until);
-    }
+    int code = pthread_cond_timedwait(&device->slot_free, &device->lock, &stop);
     device->waiting--;
-    return code != ETIMEDOUT;
+    return code != ETIMEDOUT || stop_ns < until_ns;
 }
 
 static enum hbg_status find_or_wait(struct hbg_program *program, const struct hbg_run_options *options, struct hbg__run **run)
@@ -88,6 +150,11 @@ static enum hbg_status find_or_wait(struct hbg_program *program, const struct hb
         if (device->closed) return hbg__error_set(options->error, HBG_E_DEVICE, "device", "the device of program \"%.60s\" was closed", program->name);
         *run = find_free(device, &all_mine);
         if (*run) return HBG_OK;
+        struct hbg__run *lost = find_lost(device);
+        if (lost) {
+            hbg__run_say_lost(lost, options->error);
+            return HBG_E_DEVICE;
+        }
         if (options->poll) return hbg__error_set(options->error, HBG_E_BUSY, "slot", "all %u pipeline slots are in use", device->depth);
         if (all_mine)
             return hbg__error_set(options->error, HBG_E_WOULD_DEADLOCK, "slot",
@@ -169,6 +236,7 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
     run->error = options.error;
     run->deadline_ns = options.deadline_ns ? hbg__clock_after_ns(options.deadline_ns) : UINT64_MAX;
     hbg__store_relaxed32(&run->deadline_hit, 0);        /* relaxed: H1 publishes it, at the end of this function */
+    hbg__store_relaxed64(&run->cancelled_ns, 0);        /* relaxed: likewise */
     status = hbg__run_bind(run, list, options.error);
     if (!status) status = hbg__run_record(run, options.error);
     if (!status) {
@@ -201,11 +269,6 @@ static enum hbg_status enter(struct hbg_run handle, const char *call, struct hbg
 }
 
 static void leave(struct hbg__run *run) { hbg__run_entry_leave(run->entry); }
-
-static bool has_ended(struct hbg__run *run)
-{
-    return run->device->ops->poll(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
-}
 
 enum hbg_status hbg_run_image(struct hbg_run handle, const void **image, size_t *size_bytes)
 {
@@ -244,14 +307,21 @@ enum hbg_status hbg_run_launch(struct hbg_run handle)
     return status;
 }
 
+/* Tasks that have not started are skipped from now on. */
+static void abort_launch(struct hbg__run *run)
+{
+    uint64_t never = 0;
+    (void)hbg__cas_relaxed64(&run->cancelled_ns, &never, hbg__clock_ns());  /* relaxed: the first time counts, see run.h */
+    run->device->ops->abort(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
+}
+
 /* A run past its deadline is cancelled by whoever looks at it. */
 static void cancel_late(struct hbg__run *run)
 {
     if (HBG_LIKELY(run->deadline_ns == UINT64_MAX) || hbg__clock_ns() < run->deadline_ns) return;
     uint32_t not_yet = 0;
     /* relaxed: decides who cancels; leaving the call orders it before the finish, which reads it. */
-    if (!hbg__cas_relaxed32(&run->deadline_hit, &not_yet, 1)) return;
-    run->device->ops->abort(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
+    if (hbg__cas_relaxed32(&run->deadline_hit, &not_yet, 1)) abort_launch(run);
 }
 
 enum hbg_status hbg_run_poll(struct hbg_run handle, enum hbg_run_state *state)
@@ -307,7 +377,10 @@ static enum hbg_status wait_in(struct hbg__run *run, enum hbg__run_phase phase, 
 {
     if (HBG_UNLIKELY(phase == HBG__RUN_DROPPED || phase == HBG__RUN_UNLAUNCHED)) return HBG_OK;
     if (HBG_UNLIKELY(phase != HBG__RUN_LAUNCHED)) return HBG_E_ORDER;
-    return HBG_LIKELY(wait_for_end(run, timeout_ns)) ? HBG_OK : say_what_runs(run, timeout_ns);
+    if (HBG_LIKELY(wait_for_end(run, timeout_ns))) return HBG_OK;
+    if (HBG_LIKELY(!is_lost(run))) return say_what_runs(run, timeout_ns);
+    hbg__run_say_lost(run, run->error);
+    return HBG_E_DEVICE;
 }
 
 enum hbg_status hbg_run_wait(struct hbg_run handle, uint64_t timeout_ns)
@@ -328,7 +401,7 @@ static void cancel(struct hbg__run *run)
     if (hbg__run_entry_move(run->entry, HBG__RUN_PREPARED, HBG__RUN_DROPPED)) return;
     /* ends when the thread that launches comes out of the platform */
     while ((phase = hbg__run_word_phase(hbg__run_entry_look(run->entry))) == HBG__RUN_LAUNCHING) sched_yield();
-    if (phase == HBG__RUN_LAUNCHED && !has_ended(run)) run->device->ops->abort(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
+    if (phase == HBG__RUN_LAUNCHED && !has_ended(run)) abort_launch(run);
 }
 
 enum hbg_status hbg_run_cancel(struct hbg_run handle)
@@ -342,17 +415,22 @@ enum hbg_status hbg_run_cancel(struct hbg_run handle)
     return HBG_OK;
 }
 
-void hbg__run_wait_for_buffer(struct hbg_device *device, const struct hbg_buffer *buffer)
+enum hbg_status hbg__run_wait_for_buffer(struct hbg_device *device, const struct hbg_buffer *buffer)
 {
+    enum hbg_status status = HBG_OK;
     pthread_mutex_lock(&device->lock);
-    for (uint32_t i = 0; i < device->depth; i++) {
+    for (uint32_t i = 0; i < device->depth && !status; i++) {
         struct hbg__run *run = &device->run[i];
         if (!run->leased || !hbg__run_uses(run, buffer)) continue;
         pthread_mutex_unlock(&device->lock);
-        device->ops->wait(device->platform, run->streams.stream[HBG__STREAM_WORK], HBG_FOREVER);
+        bool ended = device->ops->wait(device->platform, run->streams.stream[HBG__STREAM_WORK], grace_ns);
         pthread_mutex_lock(&device->lock);
+        if (ended) continue;
+        if (run->leased && hbg__run_uses(run, buffer) && is_lost(run)) status = HBG_E_DEVICE;
+        else i--;                       /* once more, until it ends */
     }
     pthread_mutex_unlock(&device->lock);
+    return status;
 }
 
 /* ---- finish ---- */
@@ -360,7 +438,7 @@ void hbg__run_wait_for_buffer(struct hbg_device *device, const struct hbg_buffer
 /* The phase becomes FINISHING, and is this call's alone. The lock keeps it from changing under hbg__run_uses(). */
 static enum hbg_status begin_finish(struct hbg__run *run, enum hbg__run_phase phase)
 {
-    if (phase == HBG__RUN_LAUNCHED && !has_ended(run)) return HBG_E_ORDER;
+    if (phase == HBG__RUN_LAUNCHED && !has_ended(run)) return is_lost(run) ? HBG_E_DEVICE : HBG_E_ORDER;
     if (phase != HBG__RUN_LAUNCHED && phase != HBG__RUN_DROPPED && phase != HBG__RUN_UNLAUNCHED) return HBG_E_ORDER;
     pthread_mutex_lock(&run->device->lock);
     bool moved = hbg__run_entry_move(run->entry, phase, HBG__RUN_FINISHING);
@@ -374,6 +452,12 @@ static void wait_for_callers(struct hbg__run *run)
     while (HBG_UNLIKELY(hbg__run_word_callers(hbg__run_entry_look(run->entry)) != 0)) sched_yield();
 }
 
+static void say_unfinished(const struct hbg__run *run, enum hbg_status status, struct hbg_error *error)
+{
+    if (status == HBG_E_DEVICE) hbg__run_say_lost(run, error);
+    else hbg__error_set(error, status, "hbg_run_finish", "%s", status == HBG_E_ORDER ? "the run has not ended: launch it and wait, or cancel it, before it is finished" : hbg_status_text(status));
+}
+
 enum hbg_status hbg_run_finish(struct hbg_run handle, struct hbg_result *result)
 {
     struct hbg__run *run = NULL;
@@ -382,12 +466,12 @@ enum hbg_status hbg_run_finish(struct hbg_run handle, struct hbg_result *result)
     enum hbg_status status = enter(handle, "hbg_run_finish", &run, &phase);
     if (HBG_LIKELY(!status)) {
         status = begin_finish(run, phase);
+        if (HBG_UNLIKELY(status)) say_unfinished(run, status, result ? &result->error : NULL);
         leave(run);
+    } else if (result) {
+        hbg__error_set(&result->error, status, "hbg_run_finish", "%s", hbg_status_text(status));
     }
-    if (HBG_UNLIKELY(status)) {
-        if (result) hbg__error_set(&result->error, status, "hbg_run_finish", "%s", status == HBG_E_ORDER ? "the run has not ended: launch it and wait, or cancel it, before it is finished" : hbg_status_text(status));
-        return status;
-    }
+    if (HBG_UNLIKELY(status)) return status;
     wait_for_callers(run);
     status = hbg__run_conclude(run, phase, result);
     release(run);

@@ -7,11 +7,17 @@
  *     finish    result.c: copy back, explain; then the slot is free for the next generation
  *
  * Everything here belongs to the thread that is in the run's current phase (handle.h); `leased` and what follows it up to
- * `program` belong to the device lock. What several callers of one launched run share is one word:
+ * `program` belong to the device lock. What several callers of one launched run share:
  *
- *   field          written by                          read by   order
- *   deadline_hit   prepare; polls and waits that are   finish    relaxed: leaving a call (H4) orders it before the finish,
- *                  late, any thread                              which waits until all have left (H2)
+ *   field          written by                          read by      order
+ *   deadline_hit   prepare; polls and waits that are   finish       relaxed: leaving a call (H4) orders it before the finish,
+ *                  late, any thread                                 which waits until all have left (H2)
+ *   cancelled_ns   prepare; whoever cancels first,     any thread   relaxed: a time, it publishes nothing
+ *                  any thread
+ *
+ * A run that was cancelled and has not ended a second later is lost: some kernel does not return. While that is so, prepares,
+ * waits that time out, accesses to its buffers and its finish say HBG_E_DEVICE, and a close leaves it behind. When the kernel
+ * returns after all, the run has ended and the device is as usable as before.
  */
 #ifndef HBG_RUN_RUN_H
 #define HBG_RUN_RUN_H
@@ -60,6 +66,7 @@ struct hbg__run {
     struct hbg_error *error;        /* of the run's options; borrowed until finish */
     uint64_t deadline_ns;           /* on the clock; UINT64_MAX: none */
     struct hbg__atomic_u32 deadline_hit;    /* 1: somebody cancelled it for being late */
+    struct hbg__atomic_u64 cancelled_ns;    /* on the clock; 0: it was not cancelled after its launch */
     enum hbg_status launch_status;  /* of a launch that failed */
 
     struct hbg__boundary_arg *arg;
@@ -117,8 +124,15 @@ enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phas
 /* Is it launched, and does it use the buffer? device->lock is held. */
 bool hbg__run_uses(const struct hbg__run *run, const struct hbg_buffer *buffer);
 
-/* The launch of every run in flight that uses the buffer has ended when it returns. */
-void hbg__run_wait_for_buffer(struct hbg_device *device, const struct hbg_buffer *buffer);
+/* HBG_OK: the launch of every run in flight that uses the buffer has ended. HBG_E_DEVICE: one of them is lost. */
+enum hbg_status hbg__run_wait_for_buffer(struct hbg_device *device, const struct hbg_buffer *buffer);
+
+/* Close: is it lost, or will it be unless it ends within *left_ns? False: neither, so it has to be finished. device->lock is held. */
+bool hbg__run_may_be_left(struct hbg__run *run, uint64_t *left_ns);
+/* Its handle is stale from now on; everything that it uses stays. False: another call is inside. device->lock is held. */
+bool hbg__run_leave_behind(struct hbg__run *run);
+/* What does not return, for a message. */
+void hbg__run_say_lost(const struct hbg__run *run, struct hbg_error *error);
 
 enum hbg_status hbg__run_open(struct hbg__run *run, struct hbg_device *device);
 void hbg__run_close(struct hbg__run *run);

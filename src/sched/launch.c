@@ -162,6 +162,14 @@ bool hbg__sched_progress(struct hbg__sched *sched, uint32_t *task, uint32_t *ker
     return true;
 }
 
+/* Workers that wait for tasks of the stuck ones leave as after a halt; whoever is last, if ever, concludes for nobody. */
+void hbg__sched_abandon(struct hbg__sched *sched)
+{
+    hbg__fetch_or_acq_rel32(&sched->stop, HBG__STOP_CANCEL | HBG__STOP_HALT);       /* as S1: publishes nothing. */
+    hbg__fetch_or_acq_rel64(&sched->state, HBG__STATE_FINISHED);                    /* as L4: nobody enters any more. */
+    hbg__sched_close(sched);
+}
+
 void hbg__sched_close(struct hbg__sched *sched)
 {
     /* Q1 release, pairs with Q2 in is_closing(): the device's last orders. */

@@ -152,6 +152,8 @@ bool hbg__sched_wait(struct hbg__sched *sched, uint64_t timeout_ns);
 void hbg__sched_cancel(struct hbg__sched *sched);
 bool hbg__sched_progress(struct hbg__sched *sched, uint32_t *task, uint32_t *kernel, uint32_t *worker);
 void hbg__sched_close(struct hbg__sched *sched);       /* every hbg__sched_serve() returns; no launch in flight */
+/* The same over a launch that does not end: whoever is in a kernel returns after it, if ever. The memory stays. */
+void hbg__sched_abandon(struct hbg__sched *sched);
 
 /* ---- a worker's whole life: enter.c ---- */
 

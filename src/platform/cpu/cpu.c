@@ -83,6 +83,8 @@ void hbg__cpu_close(struct hbg_platform *platform)
     HBG__DELETE(platform->memory, platform);
 }
 
+uint32_t hbg__cpu_abandon(struct hbg_platform *platform) { return hbg__workers_abandon(platform->workers); }
+
 void hbg__cpu_properties(const struct hbg_platform *platform, struct hbg__platform_properties *properties)
 {
     *properties = (struct hbg__platform_properties){

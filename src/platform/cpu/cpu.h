@@ -37,6 +37,7 @@ enum { HBG__CPU_POISON = 0xaa };
 enum hbg_status hbg__cpu_open(struct hbg__option_set *spec, const struct hbg__platform_context *context, bool no_kernels,
                               struct hbg_platform **platform);
 void hbg__cpu_close(struct hbg_platform *platform);
+uint32_t hbg__cpu_abandon(struct hbg_platform *platform);
 void hbg__cpu_properties(const struct hbg_platform *platform, struct hbg__platform_properties *properties);
 enum hbg_status hbg__cpu_memory_alloc(struct hbg_platform *platform, uint64_t size_bytes, uint64_t *address);
 void hbg__cpu_memory_free(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes);
@@ -64,7 +65,7 @@ bool hbg__cpu_progress(struct hbg_platform *platform, struct hbg_stream *stream,
 
 /* Every entry of the table but name and open. */
 #define HBG__CPU_SHARED_OPS                                                                                            \
-    .close = hbg__cpu_close, .properties = hbg__cpu_properties, .memory_alloc = hbg__cpu_memory_alloc,                \
+    .close = hbg__cpu_close, .abandon = hbg__cpu_abandon, .properties = hbg__cpu_properties, .memory_alloc = hbg__cpu_memory_alloc,                \
     .memory_free = hbg__cpu_memory_free, .memory_map = hbg__cpu_memory_map,                                            \
     .memory_intact = hbg__cpu_memory_intact, .queue_sum = hbg__cpu_queue_sum, .zone_fit = hbg__cpu_zone_fit,           \
     .zone_close = hbg__cpu_zone_close, .stream_create = hbg__cpu_stream_create,                                        \

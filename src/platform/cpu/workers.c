@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef HBG_HAVE_HWLOC
@@ -185,6 +186,23 @@ void hbg__workers_destroy(struct hbg__workers *workers)
     }
     if (workers->thread) hbg__free(memory, workers->thread, workers->count * sizeof *workers->thread, _Alignof(struct thread));
     HBG__DELETE(memory, workers);
+}
+
+uint32_t hbg__workers_abandon(struct hbg__workers *workers)
+{
+    enum { LEAVE_NS = 100000000, SECOND_NS = 1000000000 };      /* for those who only have to wake up */
+    struct timespec until;
+    uint32_t left = 0;
+    hbg__sched_abandon(workers->sched);
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LEAVE_NS;
+    if (until.tv_nsec >= SECOND_NS) { until.tv_nsec -= SECOND_NS; ++until.tv_sec; }
+    for (uint32_t i = 0; i < workers->started; ++i) {
+        if (pthread_timedjoin_np(workers->thread[i].handle, NULL, &until) == 0) continue;
+        pthread_detach(workers->thread[i].handle);
+        ++left;
+    }
+    return left;
 }
 
 void hbg__workers_launch(struct hbg__workers *workers, const struct hbg__launch *launch)

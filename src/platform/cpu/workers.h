@@ -40,6 +40,10 @@ enum hbg_status hbg__workers_create(const struct hbg__workers_options *options, 
                                     struct hbg__workers **workers, struct hbg_error *error);
 void hbg__workers_destroy(struct hbg__workers *workers);
 
+/* Instead of destroy, where a launch does not end: threads that are in a kernel are detached and end after it, if ever. They go on
+   using the workers' memory and that of the launch, so none of it is given back. Returns how many there are. Within 0.1 s. */
+uint32_t hbg__workers_abandon(struct hbg__workers *workers);
+
 /* `launch` with its base table behind it stays until the launch is done. Costs one wake for each sleeping worker, no allocation. */
 void hbg__workers_launch(struct hbg__workers *workers, const struct hbg__launch *launch);
 bool hbg__workers_poll(struct hbg__workers *workers);                        /* done? */
