@@ -52,11 +52,12 @@ typedef void hbg_done_fn(void *user, struct hbg_run run, enum hbg_status status)
  */
 struct hbg_run_options {
     size_t size;
-    const char *name;           /* not used by this version */
+    const char *name;           /* of this run, in sentences about it; copied, up to 47 bytes; NULL: none */
     uint64_t slot_timeout_ns;   /* how long prepare waits for a free slot; 0: no limit */
     bool poll;                  /* no slot is free: HBG_E_BUSY at once */
     bool handed_over;           /* another thread will finish this run */
-    uint64_t deadline_ns;       /* from prepare on; a run past it is cancelled by the next poll or wait; 0: none */
+    uint64_t deadline_ns;       /* from prepare on; a launched run past it is cancelled by whoever polls it or waits for it, and by
+                                   nobody else; its finish says so; 0: none */
     hbg_done_fn *done; void *done_user;         /* HBG_E_UNSUPPORTED in this version */
     struct hbg_error *error;    /* borrowed until finish: a failing prepare and a wait that times out write it */
 };

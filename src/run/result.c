@@ -4,6 +4,7 @@
  * Outputs are copied back after a failed run as well: what they hold is then unspecified, but nothing beside them is touched.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -25,17 +26,26 @@ bool hbg__run_uses(const struct hbg__run *run, const struct hbg_buffer *buffer)
     return false;
 }
 
+const char *hbg__run_label(const struct hbg__run *run, char label[HBG__LABEL_BYTES])
+{
+    if (*run->name) snprintf(label, HBG__LABEL_BYTES, "run \"%s\" of program \"%.60s\"", run->name, run->program->name);
+    else snprintf(label, HBG__LABEL_BYTES, "program \"%.60s\"", run->program->name);
+    return label;
+}
+
 static void explain_kernel(const struct hbg__run *run, const struct hbg__launch_result *launch, struct hbg_error *error)
 {
     const char *kernel = hbg__program_kernel_name(run->program, launch->kernel);
-    hbg__error_set(error, launch->status, kernel, "task %u (kernel \"%.60s\") of program \"%.60s\" returned %d with detail %" PRId64 "; %" PRIu64 " tasks were skipped",
-                   launch->task, kernel, run->program->name, launch->code, launch->detail, launch->skipped);
+    char label[HBG__LABEL_BYTES];
+    hbg__error_set(error, launch->status, kernel, "task %u (kernel \"%.60s\") of %s returned %d with detail %" PRId64 "; %" PRIu64 " tasks were skipped",
+                   launch->task, kernel, hbg__run_label(run, label), launch->code, launch->detail, launch->skipped);
 }
 
 /* The sentence for how the device says it ended. */
 static enum hbg_status explain(struct hbg__run *run, const struct hbg__launch_result *launch, struct hbg_error *error)
 {
     const char *name = run->program->name;
+    char label[HBG__LABEL_BYTES];
     struct hbg_error text = { .size = sizeof text };
     switch ((int)launch->status) {
     case HBG_OK:
@@ -45,18 +55,18 @@ static enum hbg_status explain(struct hbg__run *run, const struct hbg__launch_re
         explain_kernel(run, launch, &text);
         break;
     case HBG_E_CANCELLED:
-        hbg__error_set(&text, HBG_E_CANCELLED, name, "program \"%.60s\" was cancelled%s; %" PRIu64 " tasks ran and %" PRIu64 " were skipped", name,
+        hbg__error_set(&text, HBG_E_CANCELLED, name, "%s was cancelled%s; %" PRIu64 " tasks ran and %" PRIu64 " were skipped", hbg__run_label(run, label),
                        hbg__load_relaxed32(&run->deadline_hit) ? " at its deadline" : "", launch->executed, launch->skipped);     /* relaxed: H4 ordered it, see run.h */
         break;
     case HBG_E_LIMIT:
-        hbg__error_set(&text, HBG_E_LIMIT, "ring", "the shared ring of program \"%.60s\" is full with %" PRId64 " of %" PRId64 " tasks; open the device with a larger ring= or with spill=1", name, launch->detail, launch->limit);
+        hbg__error_set(&text, HBG_E_LIMIT, "ring", "the shared ring of %s is full with %" PRId64 " of %" PRId64 " tasks; open the device with a larger ring= or with spill=1", hbg__run_label(run, label), launch->detail, launch->limit);
         text.requested = launch->limit + 1;
         break;
     case HBG_E_UNSUPPORTED:
         hbg__error_set(&text, HBG_E_UNSUPPORTED, hbg__program_kernel_name(run->program, launch->kernel), "task %u (kernel \"%.60s\") returned HBG_PENDING, which this version does not support", launch->task, hbg__program_kernel_name(run->program, launch->kernel));
         break;
     default:
-        hbg__error_set(&text, launch->status, name, "program \"%.60s\": %s%s%s", name, hbg_status_text(launch->status), *launch->text ? ": " : "", launch->text);
+        hbg__error_set(&text, launch->status, name, "%s: %s%s%s", hbg__run_label(run, label), hbg_status_text(launch->status), *launch->text ? ": " : "", launch->text);
         break;
     }
     text.task = launch->task;
@@ -71,8 +81,9 @@ static enum hbg_status explain(struct hbg__run *run, const struct hbg__launch_re
 static enum hbg_status explain_unlaunched(const struct hbg__run *run, enum hbg__run_phase phase, struct hbg_error *error)
 {
     const char *name = run->program->name;
-    if (phase == HBG__RUN_DROPPED) return hbg__error_set(error, HBG_E_CANCELLED, name, "program \"%.60s\" was cancelled before its launch", name);
-    return hbg__error_set(error, run->launch_status, name, "program \"%.60s\" could not be launched: %s", name, hbg_status_text(run->launch_status));
+    char label[HBG__LABEL_BYTES];
+    if (phase == HBG__RUN_DROPPED) return hbg__error_set(error, HBG_E_CANCELLED, name, "%s was cancelled before its launch", hbg__run_label(run, label));
+    return hbg__error_set(error, run->launch_status, name, "%s could not be launched: %s", hbg__run_label(run, label), hbg_status_text(run->launch_status));
 }
 
 static uint64_t between(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }

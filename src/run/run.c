@@ -93,14 +93,14 @@ void hbg__run_say_lost(const struct hbg__run *run, struct hbg_error *error)
     struct hbg_device *device = run->device;
     struct hbg__platform_progress now;
     struct hbg_error text = { .size = sizeof text };
-    const char *name = run->program->name;
+    char label[HBG__LABEL_BYTES];
     if (!device->ops->progress || !device->ops->progress(device->platform, run->streams.stream[HBG__STREAM_WORK], &now)) {
-        hbg__error_set(error, HBG_E_DEVICE, name, "program \"%.60s\" was cancelled and does not end: the device is unusable until it does; close it and open another", name);
+        hbg__error_set(error, HBG_E_DEVICE, run->program->name, "%s was cancelled and does not end: the device is unusable until it does; close it and open another", hbg__run_label(run, label));
         return;
     }
     const char *kernel = hbg__program_kernel_name(run->program, now.kernel);
-    hbg__error_set(&text, HBG_E_DEVICE, kernel, "task %u (kernel \"%.60s\") on worker %u does not return, although program \"%.60s\" was cancelled: the device is unusable until it does; close it and open another",
-                   now.task, kernel, now.worker, name);
+    hbg__error_set(&text, HBG_E_DEVICE, kernel, "task %u (kernel \"%.60s\") on worker %u does not return, although %s was cancelled: the device is unusable until it does; close it and open another",
+                   now.task, kernel, now.worker, hbg__run_label(run, label));
     text.task = now.task;
     hbg__error_copy(error, &text);
 }
@@ -222,6 +222,14 @@ static enum hbg_status check_options(const struct hbg_run_options *given, struct
     return HBG_OK;
 }
 
+static void keep_name(struct hbg__run *run, const char *name)
+{
+    size_t size = name ? strlen(name) : 0;
+    if (size >= sizeof run->name) size = sizeof run->name - 1;
+    if (size) memcpy(run->name, name, size);
+    run->name[size] = '\0';
+}
+
 enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list list, const struct hbg_run_options *given, struct hbg_run *handle)
 {
     struct hbg_run_options options;
@@ -234,6 +242,7 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
     if (HBG_UNLIKELY(status)) return status;
     run->times = (struct hbg__run_times){ .prepare_begin = hbg__clock_ns() };
     run->error = options.error;
+    keep_name(run, options.name);
     run->deadline_ns = options.deadline_ns ? hbg__clock_after_ns(options.deadline_ns) : UINT64_MAX;
     hbg__store_relaxed32(&run->deadline_hit, 0);        /* relaxed: H1 publishes it, at the end of this function */
     hbg__store_relaxed64(&run->cancelled_ns, 0);        /* relaxed: likewise */
@@ -346,12 +355,13 @@ static enum hbg_status say_what_runs(struct hbg__run *run, uint64_t timeout_ns)
 {
     struct hbg_device *device = run->device;
     struct hbg__platform_progress now;
+    char label[HBG__LABEL_BYTES];
     if (!device->ops->progress || !device->ops->progress(device->platform, run->streams.stream[HBG__STREAM_WORK], &now))
-        return hbg__error_set(run->error, HBG_TIMEOUT, run->program->name, "program \"%.60s\" did not end within %" PRIu64 " ns; no task runs at this moment", run->program->name, timeout_ns);
+        return hbg__error_set(run->error, HBG_TIMEOUT, run->program->name, "%s did not end within %" PRIu64 " ns; no task runs at this moment", hbg__run_label(run, label), timeout_ns);
     const char *kernel = hbg__program_kernel_name(run->program, now.kernel);
     struct hbg_error text = { .size = sizeof text };
-    hbg__error_set(&text, HBG_TIMEOUT, kernel, "program \"%.60s\" did not end within %" PRIu64 " ns: task %u (kernel \"%.60s\") runs longest, on worker %u",
-                   run->program->name, timeout_ns, now.task, kernel, now.worker);
+    hbg__error_set(&text, HBG_TIMEOUT, kernel, "%s did not end within %" PRIu64 " ns: task %u (kernel \"%.60s\") runs longest, on worker %u",
+                   hbg__run_label(run, label), timeout_ns, now.task, kernel, now.worker);
     text.task = now.task;
     hbg__error_copy(run->error, &text);
     return HBG_TIMEOUT;

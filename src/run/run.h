@@ -63,6 +63,7 @@ struct hbg__run {
     const void *owner;              /* the thread that prepared it */
     struct hbg_program *program;    /* kept until finish */
 
+    char name[48];                  /* of the run's options, cut; empty: none */
     struct hbg_error *error;        /* of the run's options; borrowed until finish */
     uint64_t deadline_ns;           /* on the clock; UINT64_MAX: none */
     struct hbg__atomic_u32 deadline_hit;    /* 1: somebody cancelled it for being late */
@@ -120,6 +121,10 @@ enum hbg_status hbg__poison_outputs(struct hbg__run *run);
 
 /* result.c: copy back, explain, fill the result, which may be NULL. Returns the run's own status. */
 enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phase, struct hbg_result *result);
+
+/* What to call it in a sentence: program "p", or run "n" of program "p". Returns label. */
+enum { HBG__LABEL_BYTES = 160 };
+const char *hbg__run_label(const struct hbg__run *run, char label[HBG__LABEL_BYTES]);
 
 /* Is it launched, and does it use the buffer? device->lock is held. */
 bool hbg__run_uses(const struct hbg__run *run, const struct hbg_buffer *buffer);

@@ -50,18 +50,18 @@ static void found(const struct hbg__run *run, struct hbg_error *error, const str
 enum hbg_status hbg__watch_image(struct hbg__run *run, struct hbg_error *error)
 {
     struct hbg__kept *kept = run->kept;
-    const char *name = run->program->name;
+    char label[HBG__LABEL_BYTES];
     uint64_t sum;
     enum hbg_status status = sum_of(run, kept->device_image, kept->recording.image_bytes, &sum);
-    if (status) return hbg__error_set(error, status, "image", "the image of program \"%.60s\" cannot be read: %s", name, hbg_status_text(status));
+    if (status) return hbg__error_set(error, status, "image", "the image of %s cannot be read: %s", hbg__run_label(run, label), hbg_status_text(status));
     if (!kept->summed) {
         kept->summed = true;
         kept->sum = sum;
     }
     if (sum == kept->sum) return HBG_OK;
     hbg__run_distrust(run);
-    return hbg__error_set(error, HBG_E_IMAGE, "image", "the image of program \"%.60s\" was changed after it was built: a kernel or the host wrote into its %" PRIu64 " bytes",
-                          name, kept->recording.image_bytes);
+    return hbg__error_set(error, HBG_E_IMAGE, "image", "the image of %s was changed after it was built: a kernel or the host wrote into its %" PRIu64 " bytes",
+                          hbg__run_label(run, label), kept->recording.image_bytes);
 }
 
 enum hbg_status hbg__watch_queues(struct hbg__run *run, struct hbg_error *error)
@@ -123,12 +123,13 @@ static enum hbg_status end_ranges(struct hbg__run *run, struct hbg_error *error)
     for (uint32_t i = 0; i < run->watch.range_count; i++) {
         const struct hbg__watch_range *range = &run->watch.range[i];
         struct hbg_error text = { .size = sizeof text };
+        char label[HBG__LABEL_BYTES];
         uint64_t sum;
         enum hbg_status status = sum_of(run, range->address, range->size_bytes, &sum);
         if (status) return status;
         if (sum == range->sum) continue;
-        hbg__error_set(&text, HBG_E_OVERWRITTEN, range->what, "the %s (%" PRIu64 " bytes) changed while program \"%.60s\" ran: a kernel wrote beside its arguments",
-                       range->what, range->size_bytes, run->program->name);
+        hbg__error_set(&text, HBG_E_OVERWRITTEN, range->what, "the %s (%" PRIu64 " bytes) changed while %s ran: a kernel wrote beside its arguments",
+                       range->what, range->size_bytes, hbg__run_label(run, label));
         found(run, error, &text);
     }
     return HBG_OK;
@@ -252,7 +253,8 @@ static bool touches(const struct hbg__view *view, int64_t off)
 /* Byte `off` of group g was changed and belongs to no written argument: name the argument that it belongs to or is nearest to. */
 static void name_byte(const struct hbg__run *run, uint32_t g, int64_t off, struct hbg_error *text)
 {
-    const char *name = run->program->name;
+    char label[HBG__LABEL_BYTES];
+    const char *name = hbg__run_label(run, label);
     struct hbg__view view;
     int64_t nearest = INT64_MAX, beside = 0;
     int argument = -1;
@@ -260,7 +262,7 @@ static void name_byte(const struct hbg__run *run, uint32_t g, int64_t off, struc
         if (run->arg[i].group != g || !view_of(&run->arg[i], &view)) continue;
         int64_t past = off - (hbg__view_end(&view) - 1), before = view.lo - off, distance = past > 0 ? past : before > 0 ? before : 0;
         if (distance == 0 && touches(&view, off)) {
-            hbg__error_set_argument(text, HBG_E_OVERWRITTEN, (int)i, "argument", "a kernel of program \"%.60s\" wrote byte %" PRId64 " of argument %u, which the run only reads", name, off - view.lo, i);
+            hbg__error_set_argument(text, HBG_E_OVERWRITTEN, (int)i, "argument", "a kernel of %s wrote byte %" PRId64 " of argument %u, which the run only reads", name, off - view.lo, i);
             return;
         }
         if (distance >= nearest) continue;
@@ -268,9 +270,9 @@ static void name_byte(const struct hbg__run *run, uint32_t g, int64_t off, struc
         beside = past > 0 ? past : -before;
         argument = (int)i;
     }
-    if (argument < 0) hbg__error_set(text, HBG_E_OVERWRITTEN, "argument", "a kernel of program \"%.60s\" wrote beside an empty argument", name);
-    else if (nearest == 0) hbg__error_set_argument(text, HBG_E_OVERWRITTEN, argument, "argument", "a kernel of program \"%.60s\" wrote between the rows of argument %d", name, argument);
-    else hbg__error_set_argument(text, HBG_E_OVERWRITTEN, argument, "argument", "a kernel of program \"%.60s\" wrote a byte %" PRId64 " %s argument %d", name,
+    if (argument < 0) hbg__error_set(text, HBG_E_OVERWRITTEN, "argument", "a kernel of %s wrote beside an empty argument", name);
+    else if (nearest == 0) hbg__error_set_argument(text, HBG_E_OVERWRITTEN, argument, "argument", "a kernel of %s wrote between the rows of argument %d", name, argument);
+    else hbg__error_set_argument(text, HBG_E_OVERWRITTEN, argument, "argument", "a kernel of %s wrote a byte %" PRId64 " %s argument %d", name,
                                  beside > 0 ? beside : nearest, beside > 0 ? "past the end of" : "before the start of", argument);
 }
 
@@ -328,16 +330,17 @@ static enum hbg_status end_buffer(struct hbg__run *run, struct hbg_buffer *buffe
 {
     struct hbg_device *device = run->device;
     struct hbg_error text = { .size = sizeof text };
+    char label[HBG__LABEL_BYTES];
     int64_t offset = 0;
     uint64_t sum;
     if (device->ops->memory_intact && !device->ops->memory_intact(device->platform, buffer->address, buffer->size_bytes, &offset)) {
-        hbg__error_set(&text, HBG_E_OVERWRITTEN, "guard", "a kernel of program \"%.60s\" wrote byte %" PRId64 " of a device buffer of %" PRIu64 " bytes", run->program->name, offset, buffer->size_bytes);
+        hbg__error_set(&text, HBG_E_OVERWRITTEN, "guard", "a kernel of %s wrote byte %" PRId64 " of a device buffer of %" PRIu64 " bytes", hbg__run_label(run, label), offset, buffer->size_bytes);
         found(run, error, &text);
     }
     if (!buffer->watched || buffer->size_bytes == 0 || buffer->writes != buffer->watched_writes) return HBG_OK;
     enum hbg_status status = sum_of(run, buffer->address, buffer->size_bytes, &sum);
     if (status || sum == buffer->sum) return status;
-    hbg__error_set(&text, HBG_E_OVERWRITTEN, "buffer", "a device buffer of %" PRIu64 " bytes changed while program \"%.60s\" ran, which does not use it", buffer->size_bytes, run->program->name);
+    hbg__error_set(&text, HBG_E_OVERWRITTEN, "buffer", "a device buffer of %" PRIu64 " bytes changed while %s ran, which does not use it", buffer->size_bytes, hbg__run_label(run, label));
     found(run, error, &text);
     return HBG_OK;
 }
@@ -370,6 +373,7 @@ enum hbg_status hbg__watch_end(struct hbg__run *run, struct hbg_error *error)
 {
     struct hbg_device *device = run->device;
     struct hbg_error first = { .size = sizeof first }, text = { .size = sizeof text };
+    char label[HBG__LABEL_BYTES];
     enum hbg_status status = hbg__watch_image(run, &text);
     if (status == HBG_E_IMAGE) found(run, &first, &text);
     if (!status || status == HBG_E_IMAGE) status = end_groups(run, &first);
@@ -379,7 +383,7 @@ enum hbg_status hbg__watch_end(struct hbg__run *run, struct hbg_error *error)
         device->queue_sum = device->ops->queue_sum(device->platform);
         device->queues_summed = true;
     }
-    if (status) return hbg__error_set(error, status, device->ops->name, "what program \"%.60s\" changed cannot be read: %s", run->program->name, hbg_status_text(status));
+    if (status) return hbg__error_set(error, status, device->ops->name, "what %s changed cannot be read: %s", hbg__run_label(run, label), hbg_status_text(status));
     hbg__error_copy(error, &first);
     return first.status;
 }

@@ -174,21 +174,89 @@ static void a_wait_that_times_out_names_the_task(void **state)
     assert_int_equal(hbg_device_close(device), HBG_OK);
 }
 
+/* By a wait, by a wait of its own shorter time, by a poll, and however late the launch was. */
 static void a_deadline_cancels(void **state)
 {
     struct hbg_device *device = open_device("cpu:workers=1");
     struct hbg_program *program = make_program(device, build_hold, false);
     struct hbg_run_options options = HBG_OPTIONS(run_options);
+    (void)state;
+    options.deadline_ns = 5000000;
+    for (int way = 0; way < 4; way++) {
+        struct hbg_result result = HBG_OPTIONS(result);
+        struct hbg_run run;
+        enum hbg_run_state at = HBG_RUN_RUNNING;
+        atomic_store(&hold_open, 0);
+        atomic_store(&hold_entered, 0);
+        assert_int_equal(hbg_run_prepare(program, LIST(X), &options, &run), HBG_OK);
+        if (way == 3) for (int i = 0; i < 50; i++) sleep_a_little();
+        assert_int_equal(hbg_run_launch(run), HBG_OK);
+        while (!atomic_load(&hold_entered)) sleep_a_little();
+        if (way == 0 || way == 3) assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
+        for (int i = 0; way == 1 && i < 50000 && hbg_run_wait(run, 100000) == HBG_TIMEOUT; i++) continue;
+        for (int i = 0; way == 2 && i < 50000 && at != HBG_RUN_DONE; i++) {
+            sleep_a_little();
+            assert_int_equal(hbg_run_poll(run, &at), HBG_OK);
+        }
+        assert_int_equal(hbg_run_finish(run, &result), HBG_E_CANCELLED);
+        assert_non_null(strstr(result.error.text, "at its deadline"));
+    }
+    hbg_program_destroy(program);
+    assert_int_equal(hbg_device_close(device), HBG_OK);
+}
+
+/* Nobody looks, or it ends in time: it goes its way. */
+static void a_deadline_that_is_kept_changes_nothing(void **state)
+{
+    struct hbg_device *device = open_device("cpu:workers=1");
+    struct hbg_program *program = make_program(device, build_hold, false);
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
+    (void)state;
+    for (int way = 0; way < 2; way++) {
+        struct hbg_run run;
+        options.deadline_ns = way ? 60000000000u : 1000000;
+        atomic_store(&hold_open, 0);
+        assert_int_equal(hbg_run_prepare(program, LIST(X), &options, &run), HBG_OK);
+        assert_int_equal(hbg_run_launch(run), HBG_OK);
+        for (int i = 0; i < 20; i++) sleep_a_little();
+        if (way) assert_int_equal(hbg_run_wait(run, 0), HBG_TIMEOUT);
+        atomic_store(&hold_open, 1);
+        while (hbg_run_finish(run, NULL) == HBG_E_ORDER) sleep_a_little();
+        assert_int_equal(hbg_run_wait(run, 0), HBG_E_STALE);
+    }
+    hbg_program_destroy(program);
+    assert_int_equal(hbg_device_close(device), HBG_OK);
+}
+
+/* In the sentence of a wait that times out and of the finish; cut where it is long, and gone with the run. */
+static void the_name_of_a_run_is_in_its_sentences(void **state)
+{
+    struct hbg_device *device = open_device("cpu:workers=1");
+    struct hbg_program *program = make_program(device, build_hold, false);
+    struct hbg_error error = HBG_OPTIONS(error);
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
     struct hbg_result result = HBG_OPTIONS(result);
     struct hbg_run run;
+    char name[] = "token 17", longer[200];
     (void)state;
-    options.deadline_ns = 2000000;
+    memset(longer, 'n', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
     atomic_store(&hold_open, 0);
-    assert_int_equal(hbg_run_prepare(program, LIST(X), &options, &run), HBG_OK);
-    assert_int_equal(hbg_run_launch(run), HBG_OK);
-    assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
-    assert_int_equal(hbg_run_finish(run, &result), HBG_E_CANCELLED);
-    assert_non_null(strstr(result.error.text, "deadline"));
+    for (int i = 0; i < 3; i++) {
+        options.name = i == 0 ? name : i == 1 ? longer : NULL;
+        options.error = &error;
+        assert_int_equal(hbg_run_prepare(program, LIST(X), &options, &run), HBG_OK);
+        if (i == 0) name[0] = '?';                              /* it was copied */
+        assert_int_equal(hbg_run_launch(run), HBG_OK);
+        assert_int_equal(hbg_run_wait(run, 1000000), HBG_TIMEOUT);
+        assert_int_equal(hbg_run_cancel(run), HBG_OK);
+        assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
+        assert_int_equal(hbg_run_finish(run, &result), HBG_E_CANCELLED);
+        const char *label = i == 0 ? "run \"token 17\" of program \"test\"" : i == 1 ? "run \"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn\" of program \"test\"" : "program \"test\"";
+        if (!strstr(error.text, label)) fail_msg("%s", error.text);
+        if (!strstr(result.error.text, label)) fail_msg("%s", result.error.text);
+        if (i == 2) assert_null(strstr(result.error.text, "run \""));
+    }
     hbg_program_destroy(program);
     assert_int_equal(hbg_device_close(device), HBG_OK);
 }
@@ -456,6 +524,8 @@ int main(void)
         cmocka_unit_test(cancel_before_and_after_the_launch),
         cmocka_unit_test(a_wait_that_times_out_names_the_task),
         cmocka_unit_test(a_deadline_cancels),
+        cmocka_unit_test(a_deadline_that_is_kept_changes_nothing),
+        cmocka_unit_test(the_name_of_a_run_is_in_its_sentences),
         cmocka_unit_test(a_failing_kernel_is_explained),
         cmocka_unit_test(a_second_prepare_of_one_thread_would_deadlock),
         cmocka_unit_test(a_prepare_waits_for_another_threads_run),
