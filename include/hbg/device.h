@@ -56,7 +56,7 @@ struct hbg_device_options {
     size_t size;
     hbg_log_fn *log; void *log_user; enum hbg_log_level log_level;                  /* level 0: HBG_LOG_WARN */
     struct hbg_allocator allocator;
-    uint64_t reserve_bytes;             /* address space of an arena that graphs are built in; 0: 16 GiB, or a 64th of a finite
+    uint64_t reserve_bytes;             /* address space of an arena that graphs are built in; 0: 16 GiB, or a 512th of a finite
                                            `ulimit -v`; halved where it is refused; a full one grows by moving */
     bool ignore_environment;            /* do not look at HBG_VERIFY_REPLAY */
     uint64_t limit_heap_bytes;          /* of the intermediates of a run; 0: none */

@@ -20,7 +20,7 @@ size_t hbg__arena_default_reserve(void)
     const size_t usual = (size_t)16 << 30;
     struct rlimit limit;
     if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY) return usual;
-    size_t share = (size_t)(limit.rlim_cur / 64) & ~(size_t)(PAGE_BYTES - 1);
+    size_t share = (size_t)(limit.rlim_cur / 512) & ~(size_t)(PAGE_BYTES - 1);
     return share < smallest_reserve ? smallest_reserve : smaller(share, usual);
 }
 

@@ -36,7 +36,8 @@ bool hbg__arena_grow(struct hbg__arena *arena, size_t below, size_t above);
 
 void hbg__arena_close(struct hbg__arena *arena);
 
-/* The address space one arena asks for: 16 GiB, or a 64th of a finite RLIMIT_AS. */
+/* The address space one arena asks for: 16 GiB, or a 512th of a finite RLIMIT_AS: a device has more than a dozen
+   arenas, and those that need more move. */
 size_t hbg__arena_default_reserve(void);
 
 static inline bool hbg__arena_fit(struct hbg__arena *arena, size_t below, size_t above)
