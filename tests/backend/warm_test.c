@@ -25,7 +25,22 @@ static int add_one(const struct hbg_task_view *t)
     return 0;
 }
 
-static const struct hbg_kernel kernels[] = { HBG_KERNEL(0, add_one, "inout i32") };
+/* Writes 1, late. */
+static int slow_one(const struct hbg_task_view *t)
+{
+    sleep_ms(3);
+    *HBG_VIEW(int32_t, t, 0) = 1;
+    return 0;
+}
+
+static int sum(const struct hbg_task_view *t)
+{
+    *HBG_VIEW(int32_t, t, 2) = *HBG_VIEW(const int32_t, t, 0) + *HBG_VIEW(const int32_t, t, 1);
+    return 0;
+}
+
+enum { ADD_ONE, SLOW_ONE, SUM };
+static const struct hbg_kernel kernels[] = { HBG_KERNEL(ADD_ONE, add_one, "inout i32"), HBG_KERNEL(SLOW_ONE, slow_one, "out i32"), HBG_KERNEL(SUM, sum, "in i32, in i32, out i32") };
 
 /* Argument 1 says how many tasks; each adds one to its cell of argument 0. */
 static void cells_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -153,11 +168,41 @@ static void epochs_wrap(struct hbg_device *device, const struct device_kind *kin
     }
 }
 
+/* Behind some filling, sums that ask whether a slow task is complete, after the quick one that woke them. */
+static void asking_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region x = hbg_args_region(args, 0);
+    int32_t sums = hbg_args_get_i32(args, 1);
+    for (int i = 0; i < 50; i++) hbg_submit(g, ADD_ONE, hbg_inout(hbg_index(x, 0, 0)));
+    for (int32_t i = 1; i <= sums; i++) {
+        hbg_submit(g, SLOW_ONE, hbg_out(hbg_index(x, 0, 3 * i)));
+        hbg_submit(g, ADD_ONE, hbg_inout(hbg_index(x, 0, 3 * i + 1)));
+        hbg_submit(g, SUM, hbg_in(hbg_index(x, 0, 3 * i)), hbg_in(hbg_index(x, 0, 3 * i + 1)), hbg_out(hbg_index(x, 0, 3 * i + 2)));
+    }
+}
+
+/* Words that a large run closed in epoch 1 lie behind a small one; the next large run comes round to epoch 1 again. */
+static void words_of_an_old_epoch(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    enum { SUMS = 6 };
+    struct hbg_program *program = PROGRAM(device, asking_build, kernels);
+    static const int32_t sums[] = { SUMS, 0, SUMS };
+    for (int run = 0; run < 3; run++) {
+        int32_t x[3 * SUMS + 3] = { 0 };
+        if (run == 1) hbg__device_start_epoch(device, UINT32_MAX);
+        program_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 3 * SUMS + 3)), hbg_i32(sums[run])), NULL, NULL);
+        for (int32_t i = 1; i <= sums[run]; i++) assert_int_equal(x[3 * i + 2], 2);
+    }
+    hbg_program_destroy(program);
+}
+
 int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(a_warm_run_that_is_built), DEVICE_TEST(a_warm_run_that_is_replayed), DEVICE_TEST(one_stream_set_for_all_runs),
-        DEVICE_TEST(sizes_that_change), DEVICE_TEST(epochs_wrap),
+        DEVICE_TEST(sizes_that_change), DEVICE_TEST(epochs_wrap), DEVICE_TEST(words_of_an_old_epoch),
     };
     return DEVICE_TESTS_RUN(tests);
 }
