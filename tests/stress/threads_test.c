@@ -78,6 +78,16 @@ static void *build_and_run(void *user)
     return NULL;
 }
 
+static void join(struct host *hosts)
+{
+    int wrong = 0;
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(hosts[i].thread, NULL);
+        wrong += hosts[i].wrong;
+    }
+    assert_int_equal(wrong, 0);
+}
+
 static void each_thread_has_a_device(struct hbg_device *unused, const struct device_kind *kind)
 {
     (void)unused;
@@ -86,11 +96,8 @@ static void each_thread_has_a_device(struct hbg_device *unused, const struct dev
         hosts[i] = (struct host){ .device = device_open(kind->spec, NULL), .seed = 1000u * (uint64_t)i, .rounds = test_scaled(40) };
         assert_int_equal(pthread_create(&hosts[i].thread, NULL, build_and_run, &hosts[i]), 0);
     }
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(hosts[i].thread, NULL);
-        device_close(hosts[i].device);
-        assert_int_equal(hosts[i].wrong, 0);
-    }
+    join(hosts);
+    for (int i = 0; i < THREADS; i++) device_close(hosts[i].device);
 }
 
 static void all_threads_share_a_device(struct hbg_device *device, const struct device_kind *kind)
@@ -101,10 +108,7 @@ static void all_threads_share_a_device(struct hbg_device *device, const struct d
         hosts[i] = (struct host){ .device = device, .seed = 5000u * (uint64_t)i, .rounds = test_scaled(40) };
         assert_int_equal(pthread_create(&hosts[i].thread, NULL, build_and_run, &hosts[i]), 0);
     }
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(hosts[i].thread, NULL);
-        assert_int_equal(hosts[i].wrong, 0);
-    }
+    join(hosts);
 }
 
 /* ---- cancelling from another thread ---- */
