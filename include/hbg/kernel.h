@@ -159,7 +159,7 @@ HBG_API struct hbg_token hbg_view_token(const struct hbg_task_view *t);
  */
 HBG_API enum hbg_status hbg_complete(struct hbg_token token, int code);
 
-/* The kind of core that a kernel needs. A core of the `cpu` device is of every kind. */
+/* The kind of core that a kernel needs. This version refuses all but HBG_ANY with HBG_E_UNSUPPORTED. */
 enum hbg_core_kind { HBG_ANY, HBG_MATRIX, HBG_VECTOR };
 
 /**

@@ -39,6 +39,8 @@ static enum hbg_status check_kernel(const struct hbg_kernel *kernel, size_t plac
     if (!kernel->name) return hbg__error_set(error, HBG_E_NULL, "name", "the kernel at place %zu has no name", place);
     if ((unsigned)kernel->kind > HBG_VECTOR)
         return hbg__error_set(error, HBG_E_OPTION, name, "kernel \"%.60s\" has the core kind %d, which does not exist", name, (int)kernel->kind);
+    if (kernel->kind != HBG_ANY)
+        return hbg__error_set(error, HBG_E_UNSUPPORTED, name, "kernel \"%.60s\" asks for a core kind, which is not supported yet", name);
     if (kernel->scratch_bytes > scratch_max)
         return hbg__error_set(error, HBG_E_OPTION, name, "kernel \"%.60s\" wants %zu bytes of scratch; %zu are possible", name, kernel->scratch_bytes, scratch_max);
     return HBG_OK;

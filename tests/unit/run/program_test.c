@@ -40,6 +40,7 @@ static void kernel_tables_are_checked(void **state)
     refused(device, &(struct hbg_kernel){ 0, "none", NULL, NULL, NULL, HBG_ANY, 0 }, HBG_E_NULL, "has no function");
     refused(device, &(struct hbg_kernel){ 0, NULL, nothing, NULL, NULL, HBG_ANY, 0 }, HBG_E_NULL, "has no name");
     refused(device, &(struct hbg_kernel){ 0, "kind", nothing, NULL, NULL, (enum hbg_core_kind)9, 0 }, HBG_E_OPTION, "core kind 9");
+    refused(device, &(struct hbg_kernel){ 0, "cube", nothing, NULL, NULL, HBG_MATRIX, 0 }, HBG_E_UNSUPPORTED, "core kind");
     refused(device, &(struct hbg_kernel){ 0, "huge", nothing, NULL, NULL, HBG_ANY, SIZE_MAX }, HBG_E_OPTION, "scratch");
     refused(device, &(struct hbg_kernel){ 0, "sign", nothing, "in f32, ni f32", NULL, HBG_ANY, 0 }, HBG_E_SIGNATURE, "argument 1 of the signature of sign");
     refused(device, NULL, HBG_E_NULL, "no table");
