@@ -71,21 +71,21 @@ static void long_histories(void **state)
 {
     (void)state;
     const struct graph_taste taste = { .op_min = 200, .op_max = 1000, .window_bytes = 4096, .buffers = 2, .intermediates = 2 };
-    check_histories("long", 300, 1000000, &taste);
+    check_histories("long", 150, 1000000, &taste);
 }
 
 static void short_histories(void **state)
 {
     (void)state;
     const struct graph_taste taste = { .op_min = 2, .op_max = 60, .window_bytes = 600, .buffers = 2, .intermediates = 3 };
-    check_histories("short", 4000, 2000000, &taste);
+    check_histories("short", 3000, 2000000, &taste);
 }
 
 static void histories_with_scopes(void **state)
 {
     (void)state;
     const struct graph_taste taste = { .op_min = 20, .op_max = 300, .window_bytes = 1024, .buffers = 1, .intermediates = 6, .scopes = true, .orders = true };
-    check_histories("scopes", 700, 3000000, &taste);
+    check_histories("scopes", 400, 3000000, &taste);
 }
 
 /* Storages of thousands of cells: grids that coarsen, boxes of many rows. */
@@ -93,7 +93,7 @@ static void wide_histories(void **state)
 {
     (void)state;
     const struct graph_taste taste = { .op_min = 50, .op_max = 200, .window_bytes = 60000, .buffers = 1, .intermediates = 1 };
-    check_histories("wide", 60, 4000000, &taste);
+    check_histories("wide", 25, 4000000, &taste);
 }
 
 /* ---- more than 64 producers of one region, and tiles that change their size ---- */

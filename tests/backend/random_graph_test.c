@@ -67,14 +67,14 @@ static void plain_graphs(void **state)
 {
     (void)state;
     const struct graph_taste taste = { .op_min = 1, .op_max = 80, .window_bytes = 400, .buffers = 2, .intermediates = 3 };
-    check_all("", NULL, 2000, 10000000, &taste);
+    check_all("", NULL, 1600, 10000000, &taste);
 }
 
 static void graphs_with_scopes_and_orders(void **state)
 {
     (void)state;
     const struct graph_taste taste = { .op_min = 5, .op_max = 120, .window_bytes = 300, .buffers = 2, .intermediates = 8, .scopes = true, .orders = true };
-    check_all("", NULL, 1500, 20000000, &taste);
+    check_all("", NULL, 1100, 20000000, &taste);
 }
 
 /* A heap that hardly holds the intermediates: their bytes are used again, and the order that this takes is made. */
@@ -84,21 +84,21 @@ static void graphs_in_a_small_heap(void **state)
     const struct graph_taste taste = { .op_min = 20, .op_max = 200, .window_bytes = 500, .buffers = 1, .intermediates = 10, .scopes = true };
     struct hbg_device_options options = HBG_OPTIONS(device_options);
     options.heap_reuse_after_bytes = 2048;
-    check_all("", &options, 800, 30000000, &taste);
+    check_all("", &options, 600, 30000000, &taste);
 }
 
 static void long_graphs(void **state)
 {
     (void)state;
     const struct graph_taste taste = { .op_min = 800, .op_max = 2500, .window_bytes = 3000, .buffers = 2, .intermediates = 4 };
-    check_all("", NULL, 30, 40000000, &taste);
+    check_all("", NULL, 20, 40000000, &taste);
 }
 
 static void poisoned_graphs(void **state)
 {
     (void)state;
     const struct graph_taste taste = { .op_min = 1, .op_max = 100, .window_bytes = 400, .buffers = 2, .intermediates = 6, .scopes = true, .orders = true };
-    check_all(",poison=1", NULL, 500, 50000000, &taste);
+    check_all(",poison=1", NULL, 400, 50000000, &taste);
 }
 
 /* ---- the shrinker ---- */
