@@ -71,7 +71,8 @@ struct hbg_device_options {
  *
  * spec        in   NAME or NAME:key=value,key=value.. (borrowed); the names are "cpu", whose worker threads are the cores, and "null",
  *                  which is the same without calling kernels: it measures the scheduler. Keys of both:
- *                      workers=N            worker threads; the default is the CPUs that affinity and cgroup quota allow
+ *                      workers=N            worker threads, each with a stack of 2 MiB; the default is the CPUs that affinity and cgroup
+ *                                           quota allow
  *                      memory=unified       kernels use the host's memory in place (default)
  *                      memory=discrete      device memory apart, everything is copied: shows what a device behind a bus would be sent
  *                      pin=0|1              bind each worker to a CPU; 0

@@ -159,6 +159,13 @@ def info():
         return
     limited = subprocess.run(["bash", "-c", 'ulimit -v 4000000; "$HBG" info'], capture_output=True, text=True, timeout=60)
     assert limited.returncode == 0 and "limited to 4,096,000,000 bytes" in limited.stdout, limited.stdout
+    reserved = re.search(r"unified memory, (\d+) MiB of address space reserved an arena", limited.stdout)
+    assert reserved and 1 <= int(reserved.group(1)) <= 4096000000 >> 29, limited.stdout
+    for workload in WORKLOADS:      # eight workers' stacks, arenas, and what the BLAS takes for each thread
+        for memory in ("unified", "discrete"):
+            command = 'ulimit -v 1500000; "$HBG" run "$@" --verify --rounds 3 --device cpu:workers=8,memory=' + memory
+            done = subprocess.run(["bash", "-c", command, "bash", *workload], capture_output=True, text=True, timeout=120)
+            assert done.returncode == 0, (workload, memory, done.stdout, done.stderr)
 
 
 if __name__ == "__main__":

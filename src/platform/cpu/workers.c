@@ -20,6 +20,7 @@
 #include "sched/sched.h"
 
 enum { CPUS_MAX = 4096, PAGE = 4096 };
+enum { STACK_BYTES = 2 << 20 };         /* what kernels get, as the header says; the default of 8 MiB is much address space for many workers */
 
 struct thread {
     struct hbg__workers *workers;
@@ -110,15 +111,19 @@ static void *worker_main(void *argument)
 static int start_threads(struct hbg__workers *workers)
 {
     sigset_t all, before;
-    int status = 0;
+    pthread_attr_t attributes;
+    int status = pthread_attr_init(&attributes);
+    if (status != 0) return status;
+    status = pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (workers->started < workers->count && status == 0) {
         struct thread *thread = &workers->thread[workers->started];
-        status = pthread_create(&thread->handle, NULL, worker_main, thread);
+        status = pthread_create(&thread->handle, &attributes, worker_main, thread);
         if (status == 0) ++workers->started;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
     return status;
 }
 

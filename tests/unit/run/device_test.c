@@ -213,6 +213,37 @@ static void failures_are_logged(void **state)
     assert_int_equal(hbg_device_close(device), HBG_OK);
 }
 
+/* ---- what the header promises of worker threads ---- */
+
+static size_t stack_bytes;
+static int look_at_stack(const struct hbg_task_view *t)
+{
+    pthread_attr_t attributes;
+    (void)t;
+    if (pthread_getattr_np(pthread_self(), &attributes)) return 1;
+    int code = pthread_attr_getstacksize(&attributes, &stack_bytes);
+    pthread_attr_destroy(&attributes);
+    return code;
+}
+static const struct hbg_kernel stack_kernel[] = { HBG_KERNEL(0, look_at_stack, NULL) };
+static void build_stack(struct hbg_graph *g, const struct hbg_args *args, const void *params) { (void)args, (void)params; hbg_submit(g, 0); }
+
+static void kernels_have_two_mebibytes_of_stack(void **state)
+{
+    struct hbg_device *device = open_device("cpu:workers=2");
+    struct hbg_program_options options = HBG_OPTIONS(program_options);
+    struct hbg_program *program = NULL;
+    (void)state;
+    options.build = build_stack;
+    options.kernels = stack_kernel;
+    options.kernel_count = 1;
+    assert_int_equal(hbg_program_create(device, &options, &program), HBG_OK);
+    runs_well(program, HBG_NO_ARGS, NULL);
+    assert_in_range(stack_bytes, 2 << 20, (2 << 20) + (64 << 10));
+    hbg_program_destroy(program);
+    assert_int_equal(hbg_device_close(device), HBG_OK);
+}
+
 static void many_devices_keep_their_handles_apart(void **state)
 {
     enum { DEVICES = 80 };
@@ -221,7 +252,9 @@ static void many_devices_keep_their_handles_apart(void **state)
     static struct hbg_run run[DEVICES];
     (void)state;
     struct hbg_device_options options = HBG_OPTIONS(device_options);
-    options.reserve_bytes = 1 << 20;            /* as many as this would fill a sanitizer's address space */
+#ifdef HBG_SANITIZED
+    options.reserve_bytes = 1 << 20;            /* so many default reservations would fill a sanitizer's address space */
+#endif
     memset(x, 0, sizeof x);
     for (int i = 0; i < DEVICES; i++) {
         assert_int_equal(hbg_device_open("cpu:workers=1", &options, &device[i]), HBG_OK);
@@ -250,6 +283,7 @@ int main(void)
         cmocka_unit_test(every_allocation_fails_once),
         cmocka_unit_test(a_forked_child_is_told_at_once),
         cmocka_unit_test(failures_are_logged),
+        cmocka_unit_test(kernels_have_two_mebibytes_of_stack),
         cmocka_unit_test(many_devices_keep_their_handles_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
