@@ -13,8 +13,9 @@
 #include <cmocka.h>
 
 #include <hbg/hbg.h>
-#include "base/rng.h"
-#include "image/layout.h"
+#include "graph/build.h"
+#include "run/device.h"
+#include "run/run.h"
 #include "support/devices.h"
 #include "support/graph_runner.h"
 #include "support/program.h"
@@ -94,6 +95,21 @@ static void wide_histories(void **state)
     (void)state;
     const struct graph_taste taste = { .op_min = 50, .op_max = 200, .window_bytes = 60000, .buffers = 1, .intermediates = 1 };
     check_histories("wide", 25, 4000000, &taste);
+}
+
+/* The tables' generations and stamps come round: cells of old builds must not look current. */
+static void histories_where_generations_wrap(void **state)
+{
+    (void)state;
+    const struct graph_taste taste = { .op_min = 2, .op_max = 60, .window_bytes = 600, .buffers = 2, .intermediates = 3 };
+    for (uint64_t i = 0; i < 60; i++) {
+        struct tally tally = { .device = device_open("cpu:workers=1", NULL) };
+        uint32_t before = (uint32_t)i % 20 * 40;
+        for (uint64_t k = 0; k < 2; k++) check_history(&tally, test_seed(5000000) + 10 * i + k, &taste);      /* the first of a device makes its tables */
+        hbg__graph_set_generation(tally.device->run[0].graph, UINT32_MAX - (UINT32_C(1) << 28) - before, UINT32_MAX - before);
+        for (uint64_t k = 0; k < 6; k++) check_history(&tally, test_seed(6000000) + 10 * i + k, &taste);
+        device_close(tally.device);
+    }
 }
 
 /* ---- more than 64 producers of one region, and tiles that change their size ---- */
@@ -221,7 +237,7 @@ static void a_dropped_edge_is_seen(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_histories), cmocka_unit_test(long_histories), cmocka_unit_test(histories_with_scopes), cmocka_unit_test(wide_histories),
+        cmocka_unit_test(short_histories), cmocka_unit_test(long_histories), cmocka_unit_test(histories_with_scopes), cmocka_unit_test(wide_histories), cmocka_unit_test(histories_where_generations_wrap),
         cmocka_unit_test(tiles_change_their_size), cmocka_unit_test(a_dropped_edge_is_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
