@@ -109,6 +109,12 @@ static void histories_where_generations_wrap(void **state)
         hbg__graph_set_generation(tally.device->run[0].graph, UINT32_MAX - (UINT32_C(1) << 28) - before, UINT32_MAX - before);
         for (uint64_t k = 0; k < 6; k++) check_history(&tally, test_seed(6000000) + 10 * i + k, &taste);
         device_close(tally.device);
+        /* the same history with the very stamps that it left behind */
+        tally.device = device_open("cpu:workers=1", NULL);
+        check_history(&tally, test_seed(7000000) + i, &taste);
+        hbg__graph_set_generation(tally.device->run[0].graph, UINT32_MAX - (UINT32_C(1) << 28), UINT32_MAX);
+        check_history(&tally, test_seed(7000000) + i, &taste);
+        device_close(tally.device);
     }
 }
 

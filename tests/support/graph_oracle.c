@@ -18,7 +18,8 @@ struct resolver {
     struct plan *plan;
     struct storage storage[GRAPH_MEMORY_MAX + GRAPH_WINDOW_MAX];
     bool alive[GRAPH_WINDOW_MAX];           /* of intermediates */
-    int scope_depth, manual_begin;          /* step of the manual scope that is open; -1: none */
+    int scope_depth, manual_depth;          /* how deep scopes are nested; where the manual one is */
+    int manual_begin;                       /* step of the manual scope that is open; -1: none */
     int window_scope[GRAPH_WINDOW_MAX];     /* depth at which an intermediate was made */
     int *need, need_count, need_room;
     int *step_of_label;
@@ -194,13 +195,12 @@ static void resolve_scope_end(struct resolver *r, const struct graph_op *op)
     for (int w = 0; w < r->plan->graph->window_count; w++) {
         if (r->alive[w] && r->window_scope[w] == r->scope_depth) r->alive[w] = false;
     }
-    r->scope_depth--;
-    r->manual_begin = -1;
+    if (r->scope_depth-- == r->manual_depth) r->manual_begin = -1;
 }
 
 static void resolve_op(struct resolver *r, const struct graph_op *op)
 {
-    bool manual = r->manual_begin >= 0;
+    bool manual = r->manual_begin >= 0;         /* scopes inside have lifetimes, and infer nothing either */
     switch (op->kind) {
     case GRAPH_TASK: resolve_task(r, op); break;
     case GRAPH_NOOP: if (!manual) resolve_task(r, op); break;
@@ -208,9 +208,12 @@ static void resolve_op(struct resolver *r, const struct graph_op *op)
     case GRAPH_ALLOC: resolve_alloc(r, op); break;
     case GRAPH_SCOPE_AUTO:
     case GRAPH_SCOPE_MANUAL:
-        if (manual || r->scope_depth == 3) break;           /* nothing is nested in a manual scope */
+        if ((manual && op->kind == GRAPH_SCOPE_MANUAL) || r->scope_depth == 3) break;
         r->scope_depth++;
-        if (op->kind == GRAPH_SCOPE_MANUAL) r->manual_begin = r->plan->count;
+        if (op->kind == GRAPH_SCOPE_MANUAL) {
+            r->manual_depth = r->scope_depth;
+            r->manual_begin = r->plan->count;
+        }
         new_step(r, op);
         break;
     case GRAPH_SCOPE_END: if (r->scope_depth > 0) resolve_scope_end(r, op); break;
