@@ -63,8 +63,44 @@ static void reuse_in_a_manual_scope(struct hbg_device *unused, const struct devi
     device_close(device);
 }
 
+/* Scopes inside a manual one end, but nothing orders whoever would use their bytes: new ones are taken, or there is no room. */
+static void nested_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region y = hbg_args_region(args, 0);
+    hbg_scope_begin(g, HBG_SCOPE_MANUAL);
+    for (int i = 0; i < 2; i++) {
+        hbg_scope_begin(g, HBG_SCOPE_AUTO);
+        struct hbg_region u = hbg_alloc(g, HBG_I32, HBG_SHAPE(CELLS));
+        struct hbg_task made = hbg_submit(g, SET, hbg_out(u), hbg_i32(i + 1));
+        hbg_submit(g, SLOW_SUM, hbg_in(u), hbg_out(hbg_index(y, 0, i)), hbg_after(made));
+        hbg_scope_end(g);
+    }
+    hbg_scope_end(g);
+}
+
+static void no_reuse_between_nested_scopes(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    struct hbg_device_options soft = HBG_OPTIONS(device_options), hard = HBG_OPTIONS(device_options);
+    soft.heap_reuse_after_bytes = hard.limit_heap_bytes = CELLS * sizeof(int32_t);
+    int32_t y[2] = { 0 };
+    struct hbg_device *device = device_open(kind->spec, &soft);
+    for (int round = 0; round < 5; round++) {
+        graph_run(device, nested_build, KERNELS(kernels), HBG_ARGS(hbg_out(HOST_I32(y, 2))), NULL, NULL);
+        assert_int_equal(y[0], CELLS);
+        assert_int_equal(y[1], 2 * CELLS);
+    }
+    device_close(device);
+    device = device_open(kind->spec, &hard);
+    struct hbg_program *program = PROGRAM(device, nested_build, kernels);
+    assert_string_equal(program_run_fails(program, HBG_ARGS(hbg_out(HOST_I32(y, 2))), HBG_E_LIMIT).name, "limit_heap_bytes");
+    hbg_program_destroy(program);
+    device_close(device);
+}
+
 int main(void)
 {
-    static const struct device_test tests[] = { DEVICE_TEST(reuse_in_a_manual_scope) };
+    static const struct device_test tests[] = { DEVICE_TEST(reuse_in_a_manual_scope), DEVICE_TEST(no_reuse_between_nested_scopes) };
     return DEVICE_TESTS_RUN(tests);
 }
