@@ -101,7 +101,7 @@ static void reset_counts(struct hbg_graph *g)
     g->heap_top = 0;
     g->manual_count = 0;
     memset(g->scalar_layouts, 0, sizeof g->scalar_layouts);
-    memset(g->buffer_cache, 0, sizeof g->buffer_cache);
+    memset(g->buffer_cache, 0xff, sizeof g->buffer_cache);      /* storages that do not exist */
     hbg__map_u64_clear(&g->layout_map);
     hbg__map_u64_clear(&g->buffer_map);
 }

@@ -61,7 +61,7 @@ struct hbg__storage {
     uint32_t part_writer;               /* mark of the latest task that wrote a part of it in this generation */
     /* the shortest way from an offset to a whole cell, for grids with cells along at most two axes */
     struct { uint64_t reciprocal; int64_t pitch; } fast[2];
-    uint32_t fast_full[2];              /* cells along the axis that are not clipped */
+    uint32_t fast_first[2], fast_full[2];   /* cells along the axis that are not clipped: the first, and how many */
     uint32_t fast_row;                  /* cells in one row of the second axis */
     uint32_t fast_axes;                 /* 1 or 2 */
     int64_t grid_origin;                /* byte of the home where the first cell begins */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hazard_classify.c - what a region is to the map, and the life of a storage's grid: made at its first partial access, changed
- * when accesses span many cells or share few. */
+/* hazard_classify.c - what a region is to the map; a storage's grid is made here, at its first partial access. */
 #include "graph/hazard_grid.h"
 
 static const uint64_t first_threshold = 4096;
@@ -37,29 +36,30 @@ static void axes_of(const struct hbg_graph *g, const struct hbg__storage *s, int
     hbg__grid_axes(grid, l->rank, l->shape, l->stride_bytes, l->element_bytes, parent->displacement, size, all);
 }
 
-/* Is this whole cell also where the short way from an offset to a cell leads? See hbg__hazard_fast_cell. */
+/* The way from an offset to a whole cell, where cells lie along at most two axes. See hbg__hazard_fast_cell. */
 static void set_fast(struct hbg__storage *s, const struct hbg__grid *grid)
 {
     int axes[5], count = 0;
-    for (int a = 0; a < grid->axes; a++)
-        if (grid->count[a] > 1) axes[count++] = a;
-    s->fast_axes = count <= 2 ? (uint32_t)(count == 0 ? 1 : count) : 0;
     s->grid_origin = grid->origin;
+    for (int a = 0; a < grid->axes; a++) {
+        if (grid->count[a] > 1) axes[count++] = a;
+        s->grid_origin -= grid->shift[a] * grid->stride[a];
+    }
+    s->fast_axes = count <= 2 ? (uint32_t)(count == 0 ? 1 : count) : 0;
     s->fast_row = count == 2 ? grid->count[axes[1]] : 1;
     for (int i = 0; i < 2; i++) {
         int a = i < count ? axes[i] : 0;
         int64_t pitch = i < count ? grid->stride[a] * grid->cell[a] : (int64_t)s->size_bytes + 1;
         s->fast[i].pitch = pitch;
         s->fast[i].reciprocal = pitch > 1 ? UINT64_MAX / (uint64_t)pitch + 1 : 0;
-        s->fast_full[i] = i < count ? (uint32_t)(grid->extent[a] / grid->cell[a]) : 1;
+        s->fast_first[i] = i < count && grid->shift[a] > 0;
+        s->fast_full[i] = i < count ? (uint32_t)((grid->extent[a] + grid->shift[a]) / grid->cell[a]) - s->fast_first[i] : 1;
         if (pitch <= 1) s->fast_axes = 0;
     }
 }
 
-/* Lay cells of this size over the storage; false: latched. */
-static bool lay_cells(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid, const int64_t *cell)
+bool hbg__hazard_lay_cells(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid)
 {
-    hbg__grid_set_cells(grid, cell);
     if (g->cell_top > UINT32_MAX - grid->total ||
         !hbg__arena_fit(&g->cell_arena, 0, ((size_t)g->cell_top + grid->total) * sizeof(struct hbg__cell))) {
         hbg__graph_fail_memory(g, "hazard map");
@@ -74,14 +74,16 @@ static bool lay_cells(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid
     return hbg__hazard_new_generation(g, home);
 }
 
-static bool make_grid(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid, const struct hbg__box *box)
+static bool make_grid(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid, const struct hbg__box *box, bool by_read)
 {
     if (!hbg__arena_fit(&g->grid_arena, 0, ((size_t)g->grid_count + 2) * sizeof *grid)) {
         hbg__graph_fail_memory(g, "hazard map");
         return false;
     }
     grid->threshold = first_threshold;
-    if (!lay_cells(g, home, grid, box->count)) return false;
+    grid->by_read = by_read;
+    hbg__grid_set_cells(grid, box->count, box);
+    if (!hbg__hazard_lay_cells(g, home, grid)) return false;
     uint32_t index = ++g->grid_count;   /* 0 is none */
     *hbg__grid_at(g, index) = *grid;
     g->storages[home].grid = index;
@@ -94,7 +96,7 @@ static void learn_cell_layout(struct hbg_graph *g, uint32_t home, int64_t off, c
 {
     const struct hbg__grid *grid = hbg__grid_at(g, g->storages[home].grid);
     for (int a = 0; a < grid->axes; a++)
-        if (box->count[a] != grid->cell[a] || box->lo[a] % grid->cell[a] != 0) return;
+        if (box->count[a] != grid->cell[a] || (box->lo[a] + grid->shift[a]) % grid->cell[a] != 0) return;
     for (int d = 0; d < region->rank; d++)
         if (region->stride_bytes[d] < 0) return;
     if (view->lo != off || g->storages[home].fast_axes == 0) return;
@@ -158,7 +160,7 @@ bool hbg__hazard_classify(struct hbg_graph *g, uint32_t home, int64_t off, const
     bool is_box = hbg__grid_box(&axes, &access->view, &box);
     if (is_box && s->whole_layout && !(s->flags & HBG__STORAGE_SHARED) && hbg__grid_box_is_all(&axes, &box)) { access->place = HBG__ACCESS_WHOLE; return true; }
     if (!is_box) return true;
-    if (!s->grid && !make_grid(g, home, &axes, &box)) return false;
+    if (!s->grid && !make_grid(g, home, &axes, &box, !access->writes)) return false;
     s = &g->storages[home];
     hbg__grid_span(hbg__grid_at(g, s->grid), &access->view, &span);
     uint32_t cell = one_cell(hbg__grid_at(g, s->grid), &span);
@@ -167,37 +169,4 @@ bool hbg__hazard_classify(struct hbg_graph *g, uint32_t home, int64_t off, const
     access->cell = s->cell_base + cell;
     if (!s->cell_layout) learn_cell_layout(g, home, off, region, &access->view, &box);
     return !g->failed;
-}
-
-/* ---- changing a grid ------------------------------------------------------------------------------------------- */
-
-/* Cells for accesses of `box` units where those of `cell` units were before. When the two are far apart, both are likely to
-   go on, and the middle costs each the square root of what the other's cells would cost it. */
-static int64_t new_cell(int64_t cell, int64_t box)
-{
-    int64_t small = cell < box ? cell : box, large = cell < box ? box : cell;
-    int doublings = 63 - __builtin_clzll((unsigned long long)(large / small));
-    return doublings > 4 ? small << doublings / 2 : box;
-}
-
-bool hbg__hazard_regrid(struct hbg_graph *g)
-{
-    uint32_t home = g->regrid_home;
-    struct hbg__grid grid = *hbg__grid_at(g, g->storages[home].grid);
-    struct hbg__box box;
-    int64_t cell[5];
-    bool changed = false;
-    g->regrid_home = HBG__NIL;
-    hbg__grid_at(g, g->storages[home].grid)->excess = 0;
-    if (!hbg__grid_box(&grid, &g->regrid_view, &box)) return true;
-    for (int a = 0; a < grid.axes; a++) {
-        cell[a] = new_cell(grid.cell[a], box.count[a]);
-        changed = changed || cell[a] != grid.cell[a];
-    }
-    if (!changed) return true;
-    if (!hbg__hazard_fold(g, home)) return false;
-    grid.threshold *= 4;
-    if (!lay_cells(g, home, &grid, cell)) return false;
-    *hbg__grid_at(g, g->storages[home].grid) = grid;
-    return true;
 }

@@ -99,14 +99,16 @@ bool hbg__grid_box_is_all(const struct hbg__grid *grid, const struct hbg__box *b
 
 /* ---- cells ---------------------------------------------------------------------------------------------------- */
 
-void hbg__grid_set_cells(struct hbg__grid *grid, const int64_t *cell)
+void hbg__grid_set_cells(struct hbg__grid *grid, const int64_t *cell, const struct hbg__box *box)
 {
     for (int a = 0; a < grid->axes; a++) grid->cell[a] = cell[a];
     for (;;) {
         uint64_t total = 1;
         int most = 0;
         for (int a = 0; a < grid->axes; a++) {
-            uint64_t along = (uint64_t)divide_up(grid->extent[a], grid->cell[a]);
+            int64_t phase = box->lo[a] % grid->cell[a];
+            grid->shift[a] = phase ? grid->cell[a] - phase : 0;
+            uint64_t along = (uint64_t)divide_up(grid->extent[a] + grid->shift[a], grid->cell[a]);
             total = along > cells_max || total > cells_max ? cells_max + 1 : total * along;
             grid->count[a] = (uint32_t)(along > UINT32_MAX ? UINT32_MAX : along);
             if (grid->count[a] > grid->count[most]) most = a;
@@ -117,16 +119,30 @@ void hbg__grid_set_cells(struct hbg__grid *grid, const int64_t *cell)
     }
 }
 
+void hbg__grid_cell_view(const struct hbg__grid *grid, uint32_t index, struct hbg__view *view)
+{
+    int64_t off = grid->origin, shape[5];
+    for (int a = grid->axes - 1; a >= 0; a--) {
+        int64_t lo = (int64_t)(index % grid->count[a]) * grid->cell[a] - grid->shift[a], hi = lo + grid->cell[a];
+        index /= grid->count[a];
+        lo = lo < 0 ? 0 : lo;
+        shape[a] = (hi < grid->extent[a] ? hi : grid->extent[a]) - lo;
+        off += lo * grid->stride[a];
+    }
+    bool touches = hbg__view_canonical(view, off, grid->unit, grid->axes, shape, grid->stride);
+    HBG_ASSERT(touches);
+}
+
 static void span_of_box(const struct hbg__grid *grid, const struct hbg__box *box, struct hbg__span *span)
 {
     span->box = true;
     span->cells = 1;
     for (int a = 0; a < grid->axes; a++) {
-        int64_t lo = box->lo[a], hi = lo + box->count[a], cell = grid->cell[a];
+        int64_t lo = box->lo[a] + grid->shift[a], hi = lo + box->count[a], cell = grid->cell[a];
         span->lo[a] = (uint32_t)(lo / cell);
         span->hi[a] = (uint32_t)divide_up(hi, cell);
-        span->full_lo[a] = (uint32_t)divide_up(lo, cell);
-        span->full_hi[a] = hi == grid->extent[a] ? span->hi[a] : (uint32_t)(hi / cell);
+        span->full_lo[a] = box->lo[a] == 0 ? span->lo[a] : (uint32_t)divide_up(lo, cell);
+        span->full_hi[a] = box->lo[a] + box->count[a] == grid->extent[a] ? span->hi[a] : (uint32_t)(hi / cell);
         if (span->full_hi[a] < span->full_lo[a]) span->full_hi[a] = span->full_lo[a];
         span->cells *= span->hi[a] - span->lo[a];
     }
@@ -151,8 +167,8 @@ static void span_of_hull(const struct hbg__grid *grid, const struct hbg__view *v
             if (from >= grid->extent[a]) from = grid->extent[a] - 1;
             if (to >= grid->extent[a]) to = grid->extent[a] - 1;
         }
-        span->lo[a] = (uint32_t)(from / grid->cell[a]);
-        span->hi[a] = (uint32_t)(to / grid->cell[a]) + 1;
+        span->lo[a] = (uint32_t)((from + grid->shift[a]) / grid->cell[a]);
+        span->hi[a] = (uint32_t)((to + grid->shift[a]) / grid->cell[a]) + 1;
         span->full_lo[a] = span->full_hi[a] = span->lo[a];
         span->cells *= span->hi[a] - span->lo[a];
     }

@@ -12,6 +12,8 @@
 
 struct hbg__box { int64_t lo[5], count[5]; };
 
+enum { HBG__SPAN_OF_HULL_MAX = 1024 };     /* cells beyond which a view that is no box goes to the wide list */
+
 /* Cells [lo, hi) are touched along each axis; of these [full_lo, full_hi) are covered along that axis. */
 struct hbg__span {
     uint32_t lo[5], hi[5], full_lo[5], full_hi[5];
@@ -29,8 +31,11 @@ bool hbg__grid_box(const struct hbg__grid *grid, const struct hbg__view *view, s
 bool hbg__grid_box_is_all(const struct hbg__grid *grid, const struct hbg__box *box);
 void hbg__grid_span(const struct hbg__grid *grid, const struct hbg__view *view, struct hbg__span *span);
 
-/* Make cells of this size; they are made larger until there are no more than 2^22. */
-void hbg__grid_set_cells(struct hbg__grid *grid, const int64_t *cell);
+/* Make cells of this size, one of which begins where the box does; they are made larger until there are no more than 2^22. */
+void hbg__grid_set_cells(struct hbg__grid *grid, const int64_t *cell, const struct hbg__box *box);
+
+/* All bytes of one cell. */
+void hbg__grid_cell_view(const struct hbg__grid *grid, uint32_t index, struct hbg__view *view);
 
 /* Call visit(context, first cell index in the grid, cells in a row, covered) for the cells of a span, row by row; stops on false.
    Within a row, cells [covered_lo, covered_hi) are covered. */

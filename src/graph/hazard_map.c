@@ -6,29 +6,36 @@
  */
 #include "graph/append.h"
 #include "graph/hazard_grid.h"
+#include "graph/hazard_parts.h"
 #include "graph/region_overlap.h"
-
-struct part_node { uint32_t part, next, unused[2]; };
-struct part { struct hbg__view view; uint32_t writer, readers; };
-
-enum { POOL_UNIT = 16 };
-_Static_assert(sizeof(struct hbg__reader_block) == POOL_UNIT && sizeof(struct part_node) == POOL_UNIT, "one pool unit each");
-
-static void *pool_at(const struct hbg_graph *g, uint32_t index) { return g->pool_arena.origin + (size_t)index * POOL_UNIT; }
-static struct part *part_at(const struct hbg_graph *g, uint32_t index) { return pool_at(g, index); }
-static struct part_node *node_at(const struct hbg_graph *g, uint32_t index) { return pool_at(g, index); }
 
 /* 0: no memory, latched */
 static uint32_t pool_take(struct hbg_graph *g, size_t bytes)
 {
-    uint32_t at = g->pool_top, units = (uint32_t)((bytes + POOL_UNIT - 1) / POOL_UNIT);
-    if ((uint64_t)at + units >= HBG__CHAIN || !hbg__arena_fit(&g->pool_arena, 0, ((size_t)at + units) * POOL_UNIT)) {
+    uint32_t at = g->pool_top, units = (uint32_t)((bytes + HBG__POOL_UNIT - 1) / HBG__POOL_UNIT);
+    if ((uint64_t)at + units >= HBG__CHAIN || !hbg__arena_fit(&g->pool_arena, 0, ((size_t)at + units) * HBG__POOL_UNIT)) {
         hbg__graph_fail_memory(g, "hazard map");
         return 0;
     }
     g->pool_top += units;
-    g->pool_limit = (uint32_t)(g->pool_arena.above / POOL_UNIT < HBG__CHAIN ? g->pool_arena.above / POOL_UNIT : HBG__CHAIN);
+    g->pool_limit = (uint32_t)(g->pool_arena.above / HBG__POOL_UNIT < HBG__CHAIN ? g->pool_arena.above / HBG__POOL_UNIT : HBG__CHAIN);
     return at;
+}
+
+uint32_t hbg__view_add(struct hbg_graph *g, const struct hbg__view *view)
+{
+    uint32_t at = pool_take(g, sizeof *view);
+    if (at) memcpy(g->pool_arena.origin + (size_t)at * HBG__POOL_UNIT, view, sizeof *view);
+    return at;
+}
+
+bool hbg__part_add(struct hbg_graph *g, uint32_t *list, uint32_t view, uint32_t writer, uint32_t readers)
+{
+    uint32_t at = pool_take(g, sizeof(struct hbg__part));
+    if (!at) return false;
+    *hbg__part_at(g, at) = (struct hbg__part){ view, *list, writer, readers };
+    *list = at;
+    return true;
 }
 
 static uint32_t newer(uint32_t a, uint32_t b) { return a > b ? a : b; }
@@ -80,7 +87,7 @@ static bool gather_chain(struct hbg_graph *g, uint32_t chain, uint32_t after, ui
 static bool add_reader(struct hbg_graph *g, uint32_t *chain, uint32_t mark)
 {
     if (hbg__reader_add(g, chain, mark)) return true;
-    if (!pool_take(g, POOL_UNIT)) return false;
+    if (!pool_take(g, HBG__POOL_UNIT)) return false;
     g->pool_top--;                      /* there is room now */
     return hbg__reader_add(g, chain, mark);
 }
@@ -126,12 +133,12 @@ static bool same_view(const struct hbg__view *a, const struct hbg__view *b)
 static bool gather_parts(struct collect *c, uint32_t list, const struct hbg__view *view, uint32_t base, uint32_t *covering)
 {
     while (list) {
-        const struct part_node *node = node_at(c->g, list);
-        const struct part *part = part_at(c->g, node->part);
-        list = node->next;
-        if (view && hbg__view_overlap(&part->view, view) == HBG__DISJOINT) continue;
+        const struct hbg__part *part = hbg__part_at(c->g, list);
+        const struct hbg__view *own = hbg__part_view(c->g, part);
+        list = part->next;
+        if (view && hbg__view_overlap(own, view) == HBG__DISJOINT) continue;
         uint32_t newest = 0, writer = part->writer;
-        bool same = view && same_view(&part->view, view);
+        bool same = view && same_view(own, view);
         if (c->writes && !gather_chain(c->g, part->readers, 0, &newest)) return false;
         if (writer > base && writer > newest && !hbg__gather(c->g, writer)) return false;
         if (same) *covering = newer(*covering, newer(newest, writer));
@@ -213,6 +220,22 @@ static void raise_writers(struct collect *c, const struct hbg__access *access, c
     else if (!cell && span->box) hbg__grid_rows(hbg__grid_at(c->g, c->s->grid), span, raise_row, c);
 }
 
+/* A writer of parts that had to join puts the noop in place of their readers, so that the next writer finds them joined. */
+static bool replace_row(void *context, uint32_t first, uint32_t count, uint32_t covered_lo, uint32_t covered_hi)
+{
+    struct collect *c = context;
+    struct hbg__cell *cell = hbg__cell_at(c->g, c->s->cell_base + first);
+    for (uint32_t i = 0; i < count; i++) {
+        if (cell[i].generation != c->s->generation || (i >= covered_lo && i < covered_hi)) continue;
+        for (uint32_t list = cell[i].parts; list; list = hbg__part_at(c->g, list)->next) {
+            struct hbg__part *part = hbg__part_at(c->g, list);
+            if ((part->readers & HBG__CHAIN) && hbg__view_overlap(hbg__part_view(c->g, part), c->view) != HBG__DISJOINT)
+                part->readers = c->g->task_count;
+        }
+    }
+    return true;
+}
+
 /* Hand over what was gathered: as it is, or as one noop. The begin of a manual scope is itself such a noop, and already has
    its id. */
 static bool settle(struct collect *c, const struct hbg__access *access, const struct hbg__span *span)
@@ -227,6 +250,7 @@ static bool settle(struct collect *c, const struct hbg__access *access, const st
     uint32_t noop = join_gathered(g);
     if (!noop) return false;
     if (!c->writes) raise_writers(c, access, span, noop);
+    else if (access->place == HBG__ACCESS_PART && c->s->grid) hbg__grid_rows(hbg__grid_at(g, c->s->grid), span, replace_row, c);
     return hbg__producer_add(g, noop);
 }
 
@@ -238,7 +262,7 @@ static bool collect_part(struct collect *c, const struct hbg__access *access, st
     if (c->s->grid) {
         struct hbg__grid *grid = hbg__grid_at(g, c->s->grid);
         hbg__grid_span(grid, c->view, span);
-        grid->excess += span->cells;
+        grid->excess += span->cells > HBG__USUAL_WORK ? span->cells : 0;
         return hbg__grid_rows(grid, span, gather_row, c);
     }
     if (c->writes && !gather_chain(g, c->s->readers, 0, &newest)) return false;
@@ -265,7 +289,7 @@ bool hbg__hazard_collect(struct hbg_graph *g, const struct hbg__access *access)
 
 struct note {
     struct hbg_graph *g;
-    uint32_t home, mark, part;          /* part: pool index of the access's own part; 0: none yet */
+    uint32_t home, mark, stored;        /* stored: pool index of an equal view; 0: none yet */
     const struct hbg__view *view;
     bool writes;
 };
@@ -279,41 +303,52 @@ static bool note_cell(struct note *n, struct hbg__cell *cell)
 }
 
 /* Is every byte of the inner view in the outer one? False when that is not plain to see. */
-static bool contains(const struct hbg__view *outer, const struct hbg__view *inner)
+static bool contains(const struct hbg__grid *grid, const struct hbg__view *outer, const struct hbg__view *inner)
 {
+    struct hbg__box out, in;
     if (same_view(outer, inner)) return true;
-    if (outer->rank == 0) return inner->lo >= outer->lo && hbg__view_end(inner) <= outer->lo + outer->run;
-    return false;
+    if (inner->lo < outer->lo || hbg__view_end(inner) > hbg__view_end(outer)) return false;
+    if (outer->rank == 0) return true;
+    if (!grid || !hbg__grid_box(grid, outer, &out) || !hbg__grid_box(grid, inner, &in)) return false;
+    for (int a = 0; a < grid->axes; a++)
+        if (in.lo[a] < out.lo[a] || in.lo[a] + in.count[a] > out.lo[a] + out.count[a]) return false;
+    return true;
 }
 
-/* Take the parts that a write covers out of a list, find the part of just this view, and see that it is in the list. */
+static bool enter_part(struct note *n, uint32_t index)
+{
+    uint32_t readers = hbg__part_at(n->g, index)->readers;
+    if (n->writes) {
+        hbg__part_at(n->g, index)->writer = n->mark;
+        readers = 0;
+    } else if (!add_reader(n->g, &readers, n->mark)) {
+        return false;
+    }
+    hbg__part_at(n->g, index)->readers = readers;
+    return true;
+}
+
+/* Take the parts that a write covers out of a list, and enter the access in the part of just this view. */
 static bool note_part(struct note *n, uint32_t *list)
 {
     struct hbg_graph *g = n->g;
-    bool there = false;
-    uint32_t length = 0;
+    uint32_t grid_index = g->storages[n->home].grid, length = 0, own = 0;
+    struct hbg__grid *grid = grid_index ? hbg__grid_at(g, grid_index) : NULL;
     for (uint32_t *link = list; *link; length++) {
-        struct part_node *node = node_at(g, *link);
-        const struct part *part = part_at(g, node->part);
-        if (n->part ? node->part == n->part : same_view(&part->view, n->view)) {
-            n->part = node->part;
-            there = true;
-        } else if (n->writes && contains(n->view, &part->view)) {
-            *link = node->next;
+        struct hbg__part *part = hbg__part_at(g, *link);
+        if (own == 0 && (part->view == n->stored || same_view(hbg__part_view(g, part), n->view))) {
+            n->stored = part->view;
+            own = *link;
+        } else if (n->writes && contains(grid, n->view, hbg__part_view(g, part))) {
+            *link = part->next;
             continue;
         }
-        link = &node->next;
+        link = &part->next;
     }
-    if (g->storages[n->home].grid) hbg__grid_at(g, g->storages[n->home].grid)->excess += length > 4 ? length : 0;
-    if (there) return true;
-    bool own = n->part == 0;
-    uint32_t node = pool_take(g, sizeof(struct part_node));
-    if (own) n->part = pool_take(g, sizeof(struct part));
-    if (!node || !n->part) return false;
-    if (own) *part_at(g, n->part) = (struct part){ *n->view, 0, 0 };
-    *node_at(g, node) = (struct part_node){ n->part, *list, { 0, 0 } };
-    *list = node;
-    return true;
+    if (grid && length > HBG__USUAL_WORK) grid->excess += length;
+    if (own) return enter_part(n, own);
+    if (n->stored == 0 && (n->stored = hbg__view_add(g, n->view)) == 0) return false;
+    return hbg__part_add(g, list, n->stored, n->writes ? n->mark : 0, n->writes ? 0 : n->mark);
 }
 
 static bool note_row(void *context, uint32_t first, uint32_t count, uint32_t covered_lo, uint32_t covered_hi)
@@ -333,30 +368,19 @@ static bool note_row(void *context, uint32_t first, uint32_t count, uint32_t cov
     return true;
 }
 
-/* The history of the access's own part: found by note_part in any of its lists, or new. */
-static bool enter_part(struct note *n)
+/* Should the grid change, for this box? */
+static void ask_for_regrid(struct note *n, const struct hbg__span *span, bool first_write)
 {
-    if (!n->part) return true;          /* every cell is covered */
-    uint32_t readers = part_at(n->g, n->part)->readers;
-    if (n->writes) {
-        part_at(n->g, n->part)->writer = n->mark;
-        readers = 0;
-    } else if (!add_reader(n->g, &readers, n->mark)) {
-        return false;
-    }
-    part_at(n->g, n->part)->readers = readers;
-    return true;
+    struct hbg_graph *g = n->g;
+    struct hbg__grid *grid = hbg__grid_at(g, g->storages[n->home].grid);
+    bool gives_way = n->writes && first_write && grid->by_read;
+    if (n->writes) grid->by_read = gives_way;       /* hazard_regrid.c takes it back */
+    if (!span->box || !(gives_way || grid->excess > grid->threshold)) return;
+    g->regrid_home = n->home;
+    g->regrid_view = *n->view;
 }
 
-static void ask_for_regrid(struct hbg_graph *g, uint32_t home, const struct hbg__view *view, const struct hbg__span *span)
-{
-    const struct hbg__grid *grid = hbg__grid_at(g, g->storages[home].grid);
-    if (!span->box || grid->excess <= grid->threshold) return;
-    g->regrid_home = home;
-    g->regrid_view = *view;
-}
-
-static bool note_view(struct note *n)
+static bool note_view(struct note *n, bool first_write)
 {
     struct hbg_graph *g = n->g;
     struct hbg__storage *s = &g->storages[n->home];
@@ -365,17 +389,17 @@ static bool note_view(struct note *n)
     bool in_cells = false;
     if (s->grid) {
         hbg__grid_span(hbg__grid_at(g, s->grid), n->view, &span);
-        in_cells = span.box || span.cells <= 1024;
+        in_cells = span.box || span.cells <= HBG__SPAN_OF_HULL_MAX;
     }
     if (in_cells) {
-        if (!hbg__grid_rows(hbg__grid_at(g, s->grid), &span, note_row, n) || !enter_part(n)) return false;
-        ask_for_regrid(g, n->home, n->view, &span);
+        if (!hbg__grid_rows(hbg__grid_at(g, s->grid), &span, note_row, n)) return false;
+        ask_for_regrid(n, &span, first_write);
         return true;
     }
     if (!note_part(n, &wide)) return false;
     g->storages[n->home].wide = wide;
     g->storages[n->home].irregular |= HBG__IRREGULAR_WIDE;
-    return enter_part(n);
+    return true;
 }
 
 static bool note_whole(struct note *n)
@@ -396,9 +420,10 @@ bool hbg__hazard_note(struct hbg_graph *g, const struct hbg__access *access, uin
     struct hbg__storage *s = &g->storages[access->home];
     if (access->place == HBG__ACCESS_NONE) return true;
     if (access->place == HBG__ACCESS_WHOLE) return note_whole(&n);
+    bool first_write = access->writes && s->part_writer == 0;
     if (access->writes) s->part_writer = mark;
     if (access->place == HBG__ACCESS_CELL) return note_cell(&n, hbg__cell_open(g, s, access->cell));
-    return note_view(&n);
+    return note_view(&n, first_write);
 }
 
 /* ---- the whole history ------------------------------------------------------------------------------------------ */

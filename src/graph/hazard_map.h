@@ -24,9 +24,12 @@
  * Joins. An access that would collect more than HBG__JOIN_ABOVE producers in one storage gets one noop instead, and the noop
  * becomes the last writer of what the access covered, so that later readers share it.
  *
- * Change of grid. Work beyond one cell per access is counted; when it exceeds a threshold the grid takes the box of the
- * access at hand, after the submit: all writers so far are joined by one noop, all readers by another, and these two are
- * the new whole level. The threshold grows fourfold each time. Orders are added there, never lost.
+ * Change of grid. Work beyond some cells per access is counted (a halo touches 27 in three dimensions); when it exceeds a
+ * threshold, the grid takes the box of the access at hand, after the submit (hazard_regrid.c), and the threshold grows
+ * fourfold. A grid that a read suggested also gives way to the first write, since writes tile a storage and reads overlap.
+ * The history is carried over as parts.
+ * Where that would be long, all writers so far are joined by one noop and all readers by another, and these two are the new
+ * whole level: orders are added there, never lost.
  *
  * Cost: a whole cell is a few loads; a box is one visit a cell; a part is one pair test for each part in its cells.
  */
@@ -45,12 +48,16 @@ _Static_assert(sizeof(struct hbg__cell) == 16, "four cells a cache line");
 
 #define HBG__CHAIN 0x80000000u
 
+enum { HBG__USUAL_WORK = 32 };          /* cells of an access, or parts in a cell, that are no reason for another grid */
+
 struct hbg__grid {
     int32_t axes;                       /* of the parent: sorted by stride, descending, nested */
     uint32_t total;                     /* cells */
     int64_t origin, unit;               /* first byte of the parent; bytes of the innermost unit */
     int64_t stride[5], extent[5], cell[5];
-    uint32_t count[5];                  /* cells along an axis: extent / cell, rounded up */
+    int64_t shift[5];                   /* the first cell is clipped by so much: tiles need not begin at 0 */
+    uint32_t count[5];                  /* cells along an axis: (extent + shift) / cell, rounded up */
+    bool by_read;                       /* suggested by a read, and nothing is written yet */
     uint64_t excess, threshold;         /* work beyond one cell per access */
 };
 
@@ -71,9 +78,13 @@ bool hbg__hazard_gather_all(struct hbg_graph *g, uint32_t home);
 /* Give the storage the grid that an access has asked for, if one has. Between submits. False: latched. */
 bool hbg__hazard_regrid(struct hbg_graph *g);
 
-/* For hazard_classify.c: empty all cells of the storage; put one noop for the writers and one for the readers in place of its
-   history. False: latched. */
+/* Lay the cells of `grid` over the storage, all empty; the short way is set up. False: latched. */
+bool hbg__hazard_lay_cells(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid);
+
+/* Empty all cells of the storage. False: latched. */
 bool hbg__hazard_new_generation(struct hbg_graph *g, uint32_t home);
+
+/* Put one noop for the writers and one for the readers in place of the storage's history. False: latched. */
 bool hbg__hazard_fold(struct hbg_graph *g, uint32_t home);
 
 /* Begin collecting into g->gathered; then add marks, each kept once. */
@@ -131,10 +142,10 @@ static inline uint32_t hbg__hazard_fast_cell(const struct hbg__storage *s, int64
     uint64_t rest = (uint64_t)off;
     uint64_t q0 = (uint64_t)(((unsigned __int128)rest * s->fast[0].reciprocal) >> 64);
     rest -= q0 * (uint64_t)s->fast[0].pitch;
-    if (q0 >= s->fast_full[0]) return HBG__NIL;
+    if (q0 - s->fast_first[0] >= s->fast_full[0]) return HBG__NIL;
     if (s->fast_axes == 1) return rest == 0 ? s->cell_base + (uint32_t)q0 : HBG__NIL;
     uint64_t q1 = (uint64_t)(((unsigned __int128)rest * s->fast[1].reciprocal) >> 64);
-    if (q1 >= s->fast_full[1] || rest != q1 * (uint64_t)s->fast[1].pitch) return HBG__NIL;
+    if (q1 - s->fast_first[1] >= s->fast_full[1] || rest != q1 * (uint64_t)s->fast[1].pitch) return HBG__NIL;
     return s->cell_base + (uint32_t)q0 * s->fast_row + (uint32_t)q1;
 }
 
