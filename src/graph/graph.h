@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* graph.h - the state of one build: what stands between the records that are appended and the next submit.
  *
- *     submit.c      checks a call, asks the hazard map for producers, appends the task
- *     storage.c     what a region's `storage` number means in this build
- *     layouts.c     interned layouts
- *     hazard_map.*  who wrote and who read which bytes last
- *     append.c      records, arguments, edge rows, waiter lists, roots
- *     scope.c       scopes, intermediates, reuse of their bytes
- *     guard.c       what a recording depended on
- *     build.c       begin, seal
+ *     submit.c              checks a call, collects producers, appends the task; argument by argument on
+ *     short_way.h           the short way, for whole cells and whole storages, or
+ *     argument.c            the general one
+ *     storage.c             what a region's `storage` number means in this build
+ *     layouts.c             interned layouts
+ *     hazard_map.*          who wrote and who read which bytes last, with hazard_grid.* (arithmetic of cells), hazard_classify.c
+ *                           (what a region is), hazard_parts.h (what covers cells in part) and hazard_regrid.c (other cells)
+ *     append.*              records, arguments, edge rows, waiter lists, roots
+ *     scope.c               scopes, intermediates, reuse of their bytes
+ *     guard.*               what a recording depended on
+ *     build.c               begin, seal
  *
  * Task marks. Inside the build a task is named by its mark, id + 1, so that 0 is nobody and zeroed tables are empty.
  *
