@@ -16,7 +16,11 @@
 #include "support/program.h"
 
 enum { FIRST, READ, TOTAL, KERNEL_COUNT };
+#ifdef HBG_SANITIZED
+enum { READERS = 6000 };
+#else
 enum { READERS = 30000 };
+#endif
 
 static atomic_uint ran;
 
