@@ -2,7 +2,7 @@
 #
 # Optional packages. Every one may be missing: the library itself needs libc and pthreads only.
 #
-#   hwloc                 HBG_HAVE_HWLOC in the library: placement of workers
+#   hwloc                 HBG_HAVE_HWLOC in the shared library: placement of workers
 #   OpenBLAS + LAPACKE    HBG_HAVE_OPENBLAS in the workloads: tile kernels
 
 option(HBG_USE_HWLOC "place workers with hwloc where it is found" ON)

@@ -37,7 +37,7 @@ endif()
 file(GLOB HBG_SUPPORT_SOURCES CONFIGURE_DEPENDS tests/support/*.c)
 add_library(hbg_test_base INTERFACE)
 target_compile_definitions(hbg_test_base INTERFACE HBG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}"
-    $<$<BOOL:${HBG_HAVE_HWLOC}>:HBG_HAVE_HWLOC=1> $<$<BOOL:${HBG_SANITIZE}>:HBG_SANITIZED=1>)
+    $<$<BOOL:${HBG_SANITIZE}>:HBG_SANITIZED=1>)
 target_include_directories(hbg_test_base INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR}/tests
     ${CMAKE_CURRENT_SOURCE_DIR} ${HBG_GENERATED_DIR})
 target_include_directories(hbg_test_base SYSTEM INTERFACE ${HBG_CMOCKA_INCLUDE})
