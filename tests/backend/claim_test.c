@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* claim_test.c - wide, irregular graphs of short tasks, which several workers run by claiming ids in order once an earlier run has
- * shown how short the tasks are: values, skips and cancelling are those of the wake lists.
+ * shown how short the tasks are: values, skips and cancelling are those of the wake lists. What the earlier run has shown is
+ * written by the test, since a slow machine would show something else.
  */
 #include <stdatomic.h>
 #include <setjmp.h>
@@ -13,7 +14,9 @@
 
 #include <hbg/hbg.h>
 #include "base/rng.h"
+#include "atomic/atomic.h"
 #include "run/device.h"
+#include "run/program.h"
 #include "run/run.h"
 #include "support/devices.h"
 #include "support/program.h"
@@ -77,12 +80,15 @@ static void forget(void)
     for (int i = 0; i < TASKS; i++) atomic_store_explicit(&executed[i], 0, memory_order_relaxed);
 }
 
+/* As if the last run had had short tasks, or long ones. */
+static void expect_claim(struct hbg_program *program, bool claim) { hbg__store_relaxed64(&program->task_ns, claim ? 100 : 1000000); }     /* relaxed: a hint */
+
 static bool claims(const struct hbg_device *device) { return device->run[0].descriptor->launch.mode == HBG__MODE_CLAIM; }
 
 static void values_in_every_mode(struct hbg_device *device, const struct device_kind *kind)
 {
     static uint32_t x[CELLS], expected[CELLS];
-    int claimed = 0, graphs = test_scaled(20);
+    int graphs = test_scaled(20);
     failing = -1;
     for (int n = 0; n < graphs; n++) {
         draw(test_seed(100) + (uint64_t)n);
@@ -91,18 +97,15 @@ static void values_in_every_mode(struct hbg_device *device, const struct device_
         for (int i = 0; i < CELLS; i++) x[i] = expected[i] = (uint32_t)i;
         for (int round = 0; round < 4; round++) {
             forget();
+            expect_claim(program, round != 1);
             program_run(program, HBG_ARGS(hbg_inout(hbg_host(x, HBG_U32, HBG_SHAPE(CELLS)))), NULL, NULL);
+            assert_int_equal(claims(device), round != 1 && kind->workers > 1);
             golden(expected);
             if (memcmp(x, expected, sizeof x) != 0) fail_msg("graph %d, round %d, %s", n, round, claims(device) ? "claimed" : "not claimed");
             for (int i = 0; i < TASKS; i++) assert_int_equal(executed[i], 1);
-            claimed += claims(device);
         }
         hbg_program_destroy(program);
     }
-#ifndef HBG_SANITIZED
-    if (kind->workers == 2) assert_true(claimed > 0);           /* else this test is about something else */
-#endif
-    if (kind->workers == 1) assert_int_equal(claimed, 0);
 }
 
 static void skips_in_every_mode(struct hbg_device *device, const struct device_kind *kind)
@@ -121,6 +124,7 @@ static void skips_in_every_mode(struct hbg_device *device, const struct device_k
         struct hbg_result result = HBG_OPTIONS(result);
         failing = round % 3 == 0 ? -1 : (int32_t)((uint32_t)round * 977u % TASKS);
         forget();
+        expect_claim(program, round % 2);
         assert_int_equal(hbg_run_sync(program, list, &result), failing < 0 ? HBG_OK : HBG_E_KERNEL);
         if (failing >= 0) assert_int_equal(result.error.task, failing);
         for (uint32_t i = 0; i < TASKS; i++) {
@@ -145,6 +149,7 @@ static void cancelled_in_every_mode(struct hbg_device *device, const struct devi
         struct hbg_result result = HBG_OPTIONS(result);
         struct hbg_run run;
         uint64_t wait_until;
+        expect_claim(program, round % 4 != 0);
         assert_int_equal(hbg_run_prepare(program, list, NULL, &run), HBG_OK);
         assert_int_equal(hbg_run_launch(run), HBG_OK);
         wait_until = wall_ns() + (uint64_t)round * 2000u;
