@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* argument.c - one argument of a submit on the general way: everything that submit.c does not settle itself. */
+#include <stdio.h>
+
 #include "graph/append.h"
 #include "graph/hazard_map.h"
 #include "graph/signature.h"
@@ -20,8 +22,8 @@ static HBG_COLD void fail_signature(struct hbg__submit *s, const struct hbg_arg 
         return;
     }
     hbg__signature_text_of(s->signature, s->arg_count, wanted);
-    hbg__graph_fail(s->g, HBG_E_SIGNATURE, (int)s->arg_count, s->kernel_name, "argument %u of kernel %s is '%s', its signature says '%s'",
-                    s->arg_count, s->kernel_name, given, wanted);
+    hbg__graph_fail(s->g, HBG_E_SIGNATURE, (int)s->arg_count, s->kernel_name, "argument %u is '%s', its signature says '%s'", s->arg_count, given,
+                    wanted);
 }
 
 static bool check_signature(struct hbg__submit *s, const struct hbg_arg *arg, uint32_t kind, uint32_t dtype)
@@ -82,8 +84,8 @@ static bool put_after(struct hbg__submit *s, const struct hbg_arg *arg)
     struct hbg_graph *g = s->g;
     struct hbg_task task = arg->u.task;
     if (task.graph != g->serial || task.id >= g->task_count) {
-        hbg__graph_fail(g, HBG_E_TASK_ID, -1, s->kernel_name, "hbg_after names task %u of %s", task.id,
-                        task.graph == g->serial ? "this graph, which has not been submitted" : "another graph");
+        hbg__graph_fail(g, HBG_E_TASK_ID, -1, s->kernel_name, "hbg_after of %s%s names task %u of %s", s->signature ? "kernel " : "a ",
+                        s->kernel_name, task.id, task.graph == g->serial ? "this graph, which has not been submitted" : "another graph");
         return false;
     }
     return hbg__producer_add(g, task.id + 1);
@@ -136,7 +138,7 @@ static HBG_COLD bool fail_kind(struct hbg__submit *s, const struct hbg_arg *arg)
     return false;
 }
 
-bool hbg__submit_argument(struct hbg__submit *s, const struct hbg_arg *arg)
+static bool put(struct hbg__submit *s, const struct hbg_arg *arg)
 {
     if (arg->kind - 1u < HBG_ARG_UNTRACKED && arg->kind != HBG_ARG_ACCUMULATE) return put_region(s, arg);
     if (arg->kind == HBG_ARG_AFTER) return put_after(s, arg);
@@ -150,4 +152,19 @@ bool hbg__submit_argument(struct hbg__submit *s, const struct hbg_arg *arg)
     case HBG_ARG_BYTES: return put_bytes(s, arg);
     default: return fail_kind(s, arg);
     }
+}
+
+/* Who says what is wrong with a region or a view does not know for which kernel it is. */
+static HBG_COLD bool name_kernel(struct hbg__submit *s)
+{
+    char who[100];
+    struct hbg_error *e = &s->g->error;
+    snprintf(who, sizeof who, s->signature ? "argument %d of kernel %.60s" : "argument %d of a %s", e->argument, s->kernel_name);
+    hbg__graph_say_who(s->g, s->kernel_name, who);
+    return false;
+}
+
+bool hbg__submit_argument(struct hbg__submit *s, const struct hbg_arg *arg)
+{
+    return HBG_LIKELY(put(s, arg)) || name_kernel(s);
 }

@@ -170,6 +170,9 @@ HBG_COLD void hbg__graph_fail(struct hbg_graph *g, enum hbg_status status, int a
 HBG_COLD void hbg__graph_fail_limit(struct hbg_graph *g, const char *resource, uint64_t used, uint64_t limit, uint64_t requested,
                                     const char *remedy);
 HBG_COLD void hbg__graph_fail_memory(struct hbg_graph *g, const char *what);
+/* The error that was just latched, told by somebody who does not know whom it concerns: `name` where it has none, and `who` for the
+   words "argument N" that its sentence begins with. */
+HBG_COLD void hbg__graph_say_who(struct hbg_graph *g, const char *name, const char *who);
 
 /* ---- storage.c ------------------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,8 @@
  */
 #include "graph/guard.h"
 #include "graph/hazard_map.h"
+#include "graph/signature.h"
+#include "graph/view.h"
 
 /* ---- recording guards ------------------------------------------------------------------------------------------- */
 
@@ -81,10 +83,7 @@ void hbg__guards_free(struct hbg__guards *guards)
 
 struct hbg_region hbg__bad_region(const struct hbg_args *args, int i)
 {
-    struct hbg_region r = { .dtype = HBG_U8, .rank = 1, .flags = HBG_REGION_BAD };
-    (void)args;
-    (void)i;
-    return r;
+    return hbg__region_of_no_position(i, args->count);
 }
 
 /* The bits of boundary scalar i, which must be of this type or of the other; 0 after an error. */
@@ -98,7 +97,10 @@ static uint64_t scalar_bits(const struct hbg_args *args, int i, int dtype, int o
     }
     const struct hbg_arg *a = &args->arg[i];
     if (a->dtype != dtype && a->dtype != other) {
-        hbg__graph_fail(g, HBG_E_SIGNATURE, i, "hbg_args_get", "boundary scalar %d has another type than the one it is read as", i);
+        char given[32], read[32];
+        hbg__signature_text_of_arg(a, given);
+        hbg__signature_text_of_arg(&(struct hbg_arg){ .kind = HBG_ARG_SCALAR, .dtype = (uint16_t)dtype }, read);
+        hbg__graph_fail(g, HBG_E_SIGNATURE, i, "hbg_args_get", "boundary scalar %d is %s and is read as %s", i, given, read);
         return 0;
     }
     struct hbg__guard guard = { .kind = HBG__GUARD_VALUE, .group = (uint32_t)i, .offset = a->u.bits };
@@ -143,7 +145,10 @@ static bool find_readable(struct hbg_graph *g, const struct hbg_region *x, struc
                           int64_t *off)
 {
     const struct hbg__storage *s = g->failed ? NULL : hbg__storage_of(g, x, -1);
-    if (!s) return false;
+    if (!s) {
+        hbg__graph_say_who(g, "hbg_read", "the region of hbg_read");
+        return false;
+    }
     if (s->group == UINT32_MAX) {
         hbg__graph_fail(g, HBG_E_ACCESS, -1, "hbg_read", "build code can read boundary arguments only; this is %s",
                         s->base == HBG__BASE_HEAP ? "an intermediate" : "a device buffer that is no argument");
@@ -151,7 +156,10 @@ static bool find_readable(struct hbg_graph *g, const struct hbg_region *x, struc
     }
     *off = x->offset_bytes + s->displacement;
     uint32_t index = hbg__storage_index(g, s);
-    if (!hbg__hazard_classify(g, s->home, *off, x, -1, access)) return false;
+    if (!hbg__hazard_classify(g, s->home, *off, x, -1, access)) {
+        hbg__graph_say_who(g, "hbg_read", "the region of hbg_read");
+        return false;
+    }
     *storage = &g->storages[index];
     return access->place == HBG__ACCESS_NONE || check_not_written(g, access);
 }
@@ -257,6 +265,25 @@ const void *hbg_read(struct hbg_graph *g, struct hbg_region x)
     return copy && gather_elements(g, &x, s->group, off, copy) ? copy : NULL;
 }
 
+/* What does not fit: the region itself, its type, the number of indices, or one of them. */
+static HBG_COLD void fail_index(struct hbg_graph *g, const struct hbg_region *x, const struct hbg_shape *index)
+{
+    char type[32];
+    int d = 0;
+    hbg__signature_text_of_arg(&(struct hbg_arg){ .kind = HBG_ARG_SCALAR, .dtype = x->dtype }, type);
+    if (x->flags & HBG_REGION_BAD) {
+        if (!hbg__storage_of(g, x, -1)) hbg__graph_say_who(g, "hbg_read_i32", "the region of hbg_read_i32");
+    } else if (x->dtype != HBG_I32) {
+        hbg__graph_fail(g, HBG_E_REGION, -1, "hbg_read_i32", "hbg_read_i32 of a region of %s; it reads i32", type);
+    } else if (index->rank != x->rank || x->rank > HBG_RANK_MAX) {
+        hbg__graph_fail(g, HBG_E_REGION, -1, "hbg_read_i32", "hbg_read_i32 with %d indices of a region of rank %u", index->rank, x->rank);
+    } else {
+        while (d + 1 < x->rank && index->dim[d] >= 0 && index->dim[d] < x->shape[d]) d++;
+        hbg__graph_fail(g, HBG_E_REGION, -1, "hbg_read_i32", "hbg_read_i32: index %lld of dimension %d, which has %lld",
+                        (long long)index->dim[d], d, (long long)x->shape[d]);
+    }
+}
+
 int32_t hbg_read_i32(struct hbg_graph *g, struct hbg_region x, struct hbg_shape index)
 {
     struct hbg__access access;
@@ -270,7 +297,7 @@ int32_t hbg_read_i32(struct hbg_graph *g, struct hbg_region x, struct hbg_shape 
         x.offset_bytes += index.dim[d] * x.stride_bytes[d];
     }
     if (!fits) {
-        hbg__graph_fail(g, HBG_E_REGION, -1, "hbg_read_i32", "hbg_read_i32: the region is not of i32, or the index is out of its range");
+        fail_index(g, &x, &index);
         return 0;
     }
     x.rank = 0;

@@ -11,6 +11,8 @@
  * is appended when the scope begins, so that the tasks inside can wait for it, and gets its producers when the scope ends.
  * Scopes inside a manual scope have lifetimes, but infer nothing either.
  */
+#include <stdio.h>
+
 #include "graph/append.h"
 #include "graph/hazard_map.h"
 
@@ -132,13 +134,25 @@ static struct hbg_region bad_region(void)
     return r;
 }
 
+/* The sentence has two numbers at most. */
+static HBG_COLD bool fail_alloc(struct hbg_graph *g, const char *format, long long first, long long second)
+{
+    char reason[128];
+    snprintf(reason, sizeof reason, format, first, second);
+    hbg__graph_fail(g, HBG_E_REGION, -1, "hbg_alloc", "hbg_alloc: %s", reason);
+    return false;
+}
+
 static bool shape_bytes(struct hbg_graph *g, enum hbg_dtype dtype, struct hbg_shape shape, struct hbg_region *r)
 {
     int64_t stride = hbg_dtype_size(dtype), bytes = stride;
-    if (stride <= 0 || shape.rank < 0 || shape.rank > HBG_RANK_MAX) goto bad;
+    if (stride <= 0) return fail_alloc(g, "the dtype %lld, which does not exist", (long long)dtype, 0);
+    if (shape.rank < 0 || shape.rank > HBG_RANK_MAX) return fail_alloc(g, "a rank of %lld where 0 to %lld are possible", shape.rank, HBG_RANK_MAX);
     *r = (struct hbg_region){ .dtype = (uint16_t)dtype, .rank = (uint8_t)shape.rank };
     for (int d = shape.rank - 1; d >= 0; d--) {
-        if (shape.dim[d] < 0 || __builtin_mul_overflow(bytes, shape.dim[d], &bytes)) goto bad;
+        if (shape.dim[d] < 0) return fail_alloc(g, "dimension %lld of size %lld", d, shape.dim[d]);
+        if (__builtin_mul_overflow(bytes, shape.dim[d], &bytes))
+            return fail_alloc(g, "with dimension %lld of size %lld it has more bytes than 63 bits can number", d, shape.dim[d]);
         r->shape[d] = shape.dim[d];
         r->stride_bytes[d] = stride;
         stride *= shape.dim[d] > 0 ? shape.dim[d] : 1;
@@ -146,9 +160,6 @@ static bool shape_bytes(struct hbg_graph *g, enum hbg_dtype dtype, struct hbg_sh
     for (int d = shape.rank; d < HBG_RANK_MAX; d++) r->shape[d] = 1;
     r->offset_bytes = bytes;
     return true;
-bad:
-    hbg__graph_fail(g, HBG_E_REGION, -1, "hbg_alloc", "hbg_alloc: element type %d or the shape of rank %d is out of range", (int)dtype, shape.rank);
-    return false;
 }
 
 struct hbg_region hbg_alloc(struct hbg_graph *g, enum hbg_dtype dtype, struct hbg_shape shape)
@@ -278,7 +289,8 @@ void hbg_scope_end(struct hbg_graph *g)
 bool hbg__scope_end_build(struct hbg_graph *g)
 {
     if (g->scope_depth == 0) return true;
-    hbg__graph_fail(g, HBG_E_ORDER, -1, "hbg_scope_end", "the build function returned with %u scopes open", g->scope_depth);
+    hbg__graph_fail(g, HBG_E_ORDER, -1, "hbg_scope_end", "the build function has returned and %u %s still open", g->scope_depth,
+                    g->scope_depth == 1 ? "scope is" : "scopes are");
     return false;
 }
 

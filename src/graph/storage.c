@@ -47,6 +47,18 @@ void hbg__graph_fail_memory(struct hbg_graph *g, const char *what)
     hbg__graph_fail(g, HBG_E_NO_MEMORY, -1, what, "no memory for %s after %u tasks", what, g->task_count);
 }
 
+void hbg__graph_say_who(struct hbg_graph *g, const char *name, const char *who)
+{
+    struct hbg_error *e = &g->error;
+    char said[sizeof e->text];
+    int length = 0;
+    if (!e->name[0]) snprintf(e->name, sizeof e->name, "%s", name);
+    sscanf(e->text, "argument %*d%n", &length);
+    if (!length) return;
+    memcpy(said, e->text, sizeof said);
+    snprintf(e->text, sizeof e->text, "%.100s%.150s", who, said + length);
+}
+
 bool hbg__graph_reserve(struct hbg_graph *g, void **items, uint32_t *capacity, uint32_t count, size_t item_bytes)
 {
     if (HBG_LIKELY(count <= *capacity)) return true;
@@ -164,13 +176,31 @@ static struct hbg__storage *storage_of_buffer(struct hbg_graph *g, uint32_t hand
     return s;
 }
 
+/* All of a storage as a region that counts from its element 0; false: its layout is not known. */
+static bool whole_region(const struct hbg_graph *g, uint32_t index, struct hbg_region *whole)
+{
+    if (index >= g->storage_count || !g->storages[index].whole_layout) return false;
+    const struct hbg_layout *l = hbg__layout_at(g, g->storages[index].whole_layout);
+    *whole = (struct hbg_region){ .rank = (uint8_t)l->rank };
+    memcpy(whole->shape, l->shape, (size_t)l->rank * sizeof *l->shape);
+    memcpy(whole->stride_bytes, l->stride_bytes, (size_t)l->rank * sizeof *l->stride_bytes);
+    return true;
+}
+
+static HBG_COLD void fail_bad_view(struct hbg_graph *g, const struct hbg_region *region, uint32_t index, int argument)
+{
+    struct hbg_region whole;
+    char reason[200];
+    bool known = !(region->flags & (HBG_REGION_HOST | HBG_REGION_BUFFER)) && whole_region(g, index, &whole);
+    hbg__region_reason(region, known ? &whole : NULL, reason, sizeof reason);
+    hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d is a bad view: %s", argument, reason);
+}
+
 struct hbg__storage *hbg__storage_of(struct hbg_graph *g, const struct hbg_region *region, int argument)
 {
     uint32_t index = region->storage - g->storage_base;
     if (region->flags & HBG_REGION_BAD) {
-        char reason[128];
-        hbg__region_reason(region, reason, sizeof reason);
-        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d is a bad view: %s", argument, reason);
+        fail_bad_view(g, region, index, argument);
         return NULL;
     }
     if (region->flags & HBG_REGION_HOST) {

@@ -143,12 +143,13 @@ static inline struct hbg_task finish_task(struct hbg_graph *g, int kernel, uint3
     return task;
 }
 
-static HBG_COLD bool fail_call(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
+static HBG_COLD bool fail_call(struct hbg_graph *g, int kernel, bool noop, struct hbg_arg_list list)
 {
     const struct hbg__build_input *in = g->input;
+    const char *name = noop ? "noop" : (uint32_t)kernel < in->kernel_count ? in->kernels[kernel].name : "";
     if (list.count && !list.arg)
-        hbg__graph_fail(g, HBG_E_NULL, -1, "", "the argument list is NULL but has %zu entries", list.count);
-    else if ((uint32_t)kernel >= in->kernel_count)
+        hbg__graph_fail(g, HBG_E_NULL, -1, name, "the argument list of %s%s is NULL but has %zu entries", noop ? "a " : "kernel ", name, list.count);
+    else if (!noop && (uint32_t)kernel >= in->kernel_count)
         hbg__graph_fail(g, HBG_E_OPTION, -1, "kernel", "kernel %d is not in the program's table of %u", kernel, in->kernel_count);
     else if (list.count > HBG__ARGS_MAX)
         hbg__graph_fail_limit(g, "arguments of one task", 0, HBG__ARGS_MAX, list.count, "pass one region that holds many, or split the task");
@@ -171,7 +172,7 @@ static HBG_NO_INLINE struct hbg_task submit_general(struct hbg_graph *g, int ker
     if (g->failed) return no_task(g);
     if ((list.count && !list.arg) || list.count > HBG__ARGS_MAX || (!noop && (uint32_t)kernel >= in->kernel_count) ||
         (in->limit_tasks && g->user_tasks >= in->limit_tasks)) {
-        fail_call(g, noop ? 0 : kernel, list);
+        fail_call(g, kernel, noop, list);
         return no_task(g);
     }
     if (!make_room(g, list.count)) return no_task(g);

@@ -3,7 +3,7 @@
  *
  * A bad region made here has no elements (every dimension is 0), so build code that loops over its shape does nothing. Where a
  * dtype would stand it has BAD_DTYPE + reason, and its first two strides hold the numbers of the sentence; views of it, inline
- * ones included, pass both on. A bad region of an inline view keeps its dtype: what is wrong there can only be one thing.
+ * ones included, pass both on. A bad region of an inline view keeps its dtype, its shape and its offset: they are what is known.
  *
  * Nothing here clamps, and nothing here is an access.
  */
@@ -15,7 +15,7 @@
 enum { BAD_DTYPE = 0x2000 };            /* above every dtype */
 enum bad_reason {
     BAD_RANK, BAD_DIMENSION, BAD_INDEX, BAD_ORDER, BAD_COUNT, BAD_GAPS, BAD_BROADCAST, BAD_ELEMENT, BAD_TYPE, BAD_SIZE, BAD_NULL,
-    BAD_TOO_LARGE, BAD_REASONS
+    BAD_TOO_LARGE, BAD_POSITION, BAD_REASONS
 };
 
 static struct hbg_region bad(struct hbg_region x, enum bad_reason reason, int64_t first, int64_t second)
@@ -26,7 +26,65 @@ static struct hbg_region bad(struct hbg_region x, enum bad_reason reason, int64_
     return r;
 }
 
-void hbg__region_reason(const struct hbg_region *region, char *text, size_t size_bytes)
+struct hbg_region hbg__region_of_no_position(int i, size_t count)
+{
+    return bad((struct hbg_region){ .rank = 1 }, BAD_POSITION, i, (int64_t)count);
+}
+
+/* "4 x 5", of at most five numbers */
+static void shape_text(const int64_t *number, int rank, char text[128])
+{
+    size_t used = 0;
+    snprintf(text, 128, "one element");
+    for (int d = 0; d < rank; d++) used += (size_t)snprintf(text + used, 128 - used, "%s%" PRId64, d ? " x " : "", number[d]);
+}
+
+/* The only dimension in which a view and all of its storage differ in size; -1: none, or several. */
+static int sliced_dimension(const struct hbg_region *r, const struct hbg_region *whole)
+{
+    int found = -1;
+    for (int d = 0; d < r->rank; d++) {
+        if (r->shape[d] == whole->shape[d]) continue;
+        if (found >= 0) return -1;
+        found = d;
+    }
+    return found;
+}
+
+/* A slice or a cell: how large it would be, and where in its storage, as far as the strides are still those of all of it. Element
+   numbers are counted from the outermost dimension on, so the first may be out of range where another one is meant. */
+static void inline_reason(const struct hbg_region *r, const struct hbg_region *whole, char *text, size_t size_bytes)
+{
+    char size[128], all[128], from[128];
+    int64_t first[HBG_RANK_MAX], rest = r->offset_bytes;
+    int rank = r->rank > HBG_RANK_MAX ? HBG_RANK_MAX : r->rank;
+    bool known = whole && whole->rank == rank && rank > 0;
+    shape_text(r->shape, rank, size);
+    for (int d = 0; known && d < rank; d++) {
+        int64_t stride = whole->stride_bytes[d];
+        known = stride > 0 && stride == r->stride_bytes[d];
+        if (!known) break;
+        first[d] = rest / stride - (rest % stride < 0);
+        rest -= first[d] * stride;
+    }
+    if (!known || rest != 0) {
+        snprintf(text, size_bytes, "a slice or a cell of %s leaves the region that it is taken from", size);
+        return;
+    }
+    int d = sliced_dimension(r, whole);
+    shape_text(whole->shape, rank, all);
+    if (d >= 0 && r->offset_bytes % whole->stride_bytes[d] == 0) {
+        int64_t lo = r->offset_bytes / whole->stride_bytes[d], hi = lo + r->shape[d];
+        if (lo < 0 || hi < lo || hi > whole->shape[d]) {
+            snprintf(text, size_bytes, "a slice or a cell with indices [%" PRId64 ", %" PRId64 ") of dimension %d, which has %" PRId64, lo, hi, d, whole->shape[d]);
+            return;
+        }
+    }
+    shape_text(first, rank, from);
+    snprintf(text, size_bytes, "a slice or a cell of %s, at element %s of %s, leaves the region that it is taken from", size, from, all);
+}
+
+void hbg__region_reason(const struct hbg_region *region, const struct hbg_region *whole, char *text, size_t size_bytes)
 {
     static const char *const format[BAD_REASONS] = {
         [BAD_RANK] = "a rank of %" PRId64 " where 0 to %" PRId64 " are possible",
@@ -41,9 +99,10 @@ void hbg__region_reason(const struct hbg_region *region, char *text, size_t size
         [BAD_SIZE] = "dimension %" PRId64 " of size %" PRId64,
         [BAD_NULL] = "%" PRId64 " elements at a NULL address",
         [BAD_TOO_LARGE] = "more bytes than 63 bits can number",
+        [BAD_POSITION] = "hbg_args_region of position %" PRId64 ", which is no region of the %" PRId64 " arguments of the run",
     };
     int reason = region->dtype - BAD_DTYPE;
-    if (reason < 0 || reason >= BAD_REASONS) snprintf(text, size_bytes, "a slice or a cell leaves the region that it is taken from");
+    if (reason < 0 || reason >= BAD_REASONS) inline_reason(region, whole, text, size_bytes);
     else snprintf(text, size_bytes, format[reason], region->stride_bytes[0], region->stride_bytes[1]);
 }
 

@@ -29,7 +29,7 @@ static void is_bad(struct hbg_region r, const char *sentence)
     char text[128];
     assert_true(r.flags & HBG_REGION_BAD);
     for (int d = 0; d < HBG_RANK_MAX; d++) assert_int_equal(r.shape[d], 0);
-    hbg__region_reason(&r, text, sizeof text);
+    hbg__region_reason(&r, NULL, text, sizeof text);
     assert_string_equal(text, sentence);
 }
 
@@ -125,11 +125,11 @@ static void the_first_reason_stays(void **state)
     r = hbg_cell(hbg_reshape(hbg_broadcast(r, HBG_SHAPE(1)), HBG_SHAPE(-1)), HBG_SHAPE(2), HBG_SHAPE(1));
     char text[128];
     assert_true(r.flags & HBG_REGION_BAD);
-    hbg__region_reason(&r, text, sizeof text);
+    hbg__region_reason(&r, NULL, text, sizeof text);
     assert_string_equal(text, "index 9 of a dimension of 6");
     struct hbg_region slice = hbg_index(hbg_slice(whole(), 0, 2, 5), 0, 0);
-    hbg__region_reason(&slice, text, sizeof text);
-    assert_string_equal(text, "a slice or a cell leaves the region that it is taken from");
+    hbg__region_reason(&slice, NULL, text, sizeof text);
+    assert_string_equal(text, "a slice or a cell of 3 x 6 x 8 leaves the region that it is taken from");
 }
 
 int main(void)

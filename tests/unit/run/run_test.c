@@ -496,8 +496,8 @@ static void build_no_buffer(struct hbg_graph *g, const struct hbg_args *args, co
 static void a_bad_view_says_why(void **state)
 {
     static const struct { hbg_build_fn *build; const char *why; } cases[] = {
-        { build_bad_index, "argument 0 is a bad view: index 99 of a dimension of 64" },
-        { build_no_buffer, "argument 0 is a bad view: 3 elements at a NULL address" },
+        { build_bad_index, "argument 0 of kernel add_one is a bad view: index 99 of a dimension of 64" },
+        { build_no_buffer, "argument 0 of kernel add_one is a bad view: 3 elements at a NULL address" },
     };
     struct hbg_device *device = open_device(BOTH_MEMORIES[0]);
     struct hbg_result result = HBG_OPTIONS(result);
@@ -510,7 +510,7 @@ static void a_bad_view_says_why(void **state)
     }
     struct hbg_program *program = make_program(device, build_add, false);
     assert_int_equal(hbg_run_sync(program, LIST(hbg_in(hbg_index(hbg_host(x, HBG_I32, HBG_SHAPE(64)), 0, 99))), &result), HBG_E_REGION);
-    if (!strstr(result.error.text, cases[0].why)) fail_msg("%s", result.error.text);
+    if (!strstr(result.error.text, "argument 0 is a bad view: index 99 of a dimension of 64")) fail_msg("%s", result.error.text);
     hbg_program_destroy(program);
     assert_int_equal(hbg_device_close(device), HBG_OK);
 }
