@@ -83,7 +83,7 @@ static enum hbg_status check_region(const struct hbg_arg *arg, int i, int64_t *l
     const struct hbg_region *r = &arg->u.region;
     char reason[128];
     if (HBG_UNLIKELY(r->flags & HBG_REGION_BAD)) {
-        hbg__region_reason(r, reason, sizeof reason);
+        hbg__region_reason(r, NULL, reason, sizeof reason);
         return hbg__error_set_argument(error, HBG_E_REGION, i, "view", "argument %d is a bad view: %s", i, reason);
     }
     if (HBG_UNLIKELY(!(r->flags & (HBG_REGION_HOST | HBG_REGION_BUFFER))))
@@ -197,6 +197,10 @@ static enum hbg_status check_signature(const struct hbg__run *run, struct hbg_ar
         return hbg__error_set_argument(error, HBG_E_SIGNATURE, (int)(list.count < boundary->arg_count ? list.count : boundary->arg_count), run->program->name, "program \"%.60s\" takes %u arguments and was given %zu", run->program->name, boundary->arg_count, list.count);
     for (uint32_t i = 0; i < boundary->arg_count; i++) {
         if (HBG_LIKELY(hbg__signature_permits(boundary, i, &list.arg[i]))) continue;
+        if (hbg__arg_is_region(&list.arg[i]) && list.arg[i].u.region.flags & HBG_REGION_BAD) {      /* a bad view has no dtype to compare */
+            int64_t lo, hi;
+            return check_region(&list.arg[i], (int)i, &lo, &hi, error);
+        }
         hbg__signature_text_of(boundary, i, want);
         hbg__signature_text_of_arg(&list.arg[i], have);
         return hbg__error_set_argument(error, HBG_E_SIGNATURE, (int)i, run->program->name, "argument %u of program \"%.60s\" is \"%s\" and should be \"%s\"", i, run->program->name, have, want);

@@ -37,8 +37,8 @@ static void explain_kernel(const struct hbg__run *run, const struct hbg__launch_
 {
     const char *kernel = hbg__program_kernel_name(run->program, launch->kernel);
     char label[HBG__LABEL_BYTES];
-    hbg__error_set(error, launch->status, kernel, "task %u (kernel \"%.60s\") of %s returned %d with detail %" PRId64 "; %" PRIu64 " tasks were skipped",
-                   launch->task, kernel, hbg__run_label(run, label), launch->code, launch->detail, launch->skipped);
+    hbg__error_set(error, launch->status, kernel, "task %u (kernel \"%.60s\") of %s returned %d with detail %" PRId64 "; %" PRIu64 " %s skipped",
+                   launch->task, kernel, hbg__run_label(run, label), launch->code, launch->detail, launch->skipped, launch->skipped == 1 ? "task was" : "tasks were");
 }
 
 /* The sentence for how the device says it ended. */
@@ -55,8 +55,8 @@ static enum hbg_status explain(struct hbg__run *run, const struct hbg__launch_re
         explain_kernel(run, launch, &text);
         break;
     case HBG_E_CANCELLED:
-        hbg__error_set(&text, HBG_E_CANCELLED, name, "%s was cancelled%s; %" PRIu64 " tasks ran and %" PRIu64 " were skipped", hbg__run_label(run, label),
-                       hbg__load_relaxed32(&run->deadline_hit) ? " at its deadline" : "", launch->executed, launch->skipped);     /* relaxed: H4 ordered it, see run.h */
+        hbg__error_set(&text, HBG_E_CANCELLED, name, "%s was cancelled%s; %" PRIu64 " %s ran and %" PRIu64 " %s skipped", hbg__run_label(run, label),
+                       hbg__load_relaxed32(&run->deadline_hit) ? " at its deadline" : "", launch->executed, launch->executed == 1 ? "task" : "tasks", launch->skipped, launch->skipped == 1 ? "was" : "were");     /* relaxed: H4 ordered it, see run.h */
         break;
     case HBG_E_LIMIT:
         hbg__error_set(&text, HBG_E_LIMIT, "ring", "the shared ring of %s is full with %" PRId64 " of %" PRId64 " tasks; open the device with a larger ring= or with spill=1", hbg__run_label(run, label), launch->detail, launch->limit);

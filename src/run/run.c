@@ -468,11 +468,17 @@ static void say_unfinished(const struct hbg__run *run, enum hbg_status status, s
     else hbg__error_set(error, status, "hbg_run_finish", "%s", status == HBG_E_ORDER ? "the run has not ended: launch it and wait, or cancel it, before it is finished" : hbg_status_text(status));
 }
 
+/* Without a size it is a result of this header that nobody made with HBG_OPTIONS; one of another size may end before its error. */
+static enum hbg_status refuse_result(struct hbg_result *result)
+{
+    return hbg__error_set(result->size ? NULL : &result->error, HBG_E_ABI, "size", "a result without a size: make it with HBG_OPTIONS(result)");
+}
+
 enum hbg_status hbg_run_finish(struct hbg_run handle, struct hbg_result *result)
 {
     struct hbg__run *run = NULL;
     enum hbg__run_phase phase = HBG__RUN_FREE;
-    if (result && !hbg__abi_fits(result->size, sizeof *result)) return HBG_E_ABI;
+    if (result && !hbg__abi_fits(result->size, sizeof *result)) return refuse_result(result);
     enum hbg_status status = enter(handle, "hbg_run_finish", &run, &phase);
     if (HBG_LIKELY(!status)) {
         status = begin_finish(run, phase);
@@ -492,7 +498,7 @@ enum hbg_status hbg_run_sync(struct hbg_program *program, struct hbg_arg_list li
 {
     struct hbg_run run;
     struct hbg_run_options options = { .size = sizeof options };
-    if (result && !hbg__abi_fits(result->size, sizeof *result)) return HBG_E_ABI;
+    if (result && !hbg__abi_fits(result->size, sizeof *result)) return refuse_result(result);
     if (result) {
         *result = (struct hbg_result){ .size = result->size, .error.size = result->error.size };
         options.error = &result->error;
