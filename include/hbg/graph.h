@@ -56,14 +56,19 @@ HBG__INLINE struct hbg_arg hbg_args_scalar(const struct hbg_args *args, int i)
 { struct hbg_arg a; a.kind = HBG_ARG_BOUND; a.dtype = (size_t)i < args->count ? args->arg[i].dtype : 0; a.index = (uint32_t)i; return a; }
 
 /**
- * hbg_args_get_f32, hbg_args_get_i32, hbg_args_get_i64 - the value of boundary scalar i: a guard.
+ * hbg_args_get_bool, hbg_args_get_u32, hbg_args_get_u64, hbg_args_get_f32, hbg_args_get_f64, hbg_args_get_i32, hbg_args_get_i64 -
+ * the value of boundary scalar i: a guard.
  *
- * A replay is allowed only while the value is the same. i32 reads a bool as well, i64 an i32.
+ * A replay is allowed only while the value is the same. i32 and u32 read a bool as well, i64 an i32, u64 a u32.
  *
  * Returns  the value; 0 after an error
  * Errors   HBG_E_ACCESS (no scalar), HBG_E_SIGNATURE (a scalar of another type)
  */
+HBG_API bool hbg_args_get_bool(const struct hbg_args *args, int i);
+HBG_API uint32_t hbg_args_get_u32(const struct hbg_args *args, int i);
+HBG_API uint64_t hbg_args_get_u64(const struct hbg_args *args, int i);
 HBG_API float hbg_args_get_f32(const struct hbg_args *args, int i);
+HBG_API double hbg_args_get_f64(const struct hbg_args *args, int i);
 HBG_API int32_t hbg_args_get_i32(const struct hbg_args *args, int i);
 HBG_API int64_t hbg_args_get_i64(const struct hbg_args *args, int i);
 

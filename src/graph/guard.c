@@ -116,6 +116,17 @@ float hbg_args_get_f32(const struct hbg_args *args, int i)
     return value;
 }
 
+double hbg_args_get_f64(const struct hbg_args *args, int i)
+{
+    uint64_t bits = scalar_bits(args, i, HBG_F64, HBG_F64);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+bool hbg_args_get_bool(const struct hbg_args *args, int i) { return scalar_bits(args, i, HBG_BOOL, HBG_BOOL) != 0; }
+uint32_t hbg_args_get_u32(const struct hbg_args *args, int i) { return (uint32_t)scalar_bits(args, i, HBG_U32, HBG_BOOL); }
+uint64_t hbg_args_get_u64(const struct hbg_args *args, int i) { return scalar_bits(args, i, HBG_U64, HBG_U32); }
 int32_t hbg_args_get_i32(const struct hbg_args *args, int i) { return (int32_t)scalar_bits(args, i, HBG_I32, HBG_BOOL); }
 int64_t hbg_args_get_i64(const struct hbg_args *args, int i) { return (int64_t)scalar_bits(args, i, HBG_I64, HBG_I32); }
 
