@@ -49,6 +49,9 @@ struct hbg_arg_list { const struct hbg_arg *arg; size_t count; };
  * Order follows: a task comes after the last writers of every byte that it touches, and, where it writes, after the readers since.
  * `out` and `inout` order alike; an `out` argument of a run promises besides that every byte is written, so its old contents
  * need not reach the device. Of a task that writes only some of the bytes of a region, the others keep what they held.
+ *
+ * Nothing keeps the regions of one task apart: a kernel that is given the same bytes as `in` and as `out`, or views that overlap,
+ * reads what it has just written. Where callers may do that, the kernel has to expect it.
  */
 /**
  * hbg_accumulate - a region that several tasks add to: in any order, never two at once; readers wait for all.

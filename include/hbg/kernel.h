@@ -175,7 +175,8 @@ enum hbg_core_kind { HBG_ANY, HBG_MATRIX, HBG_VECTOR };
  *     element   = dtype | "any" | "record" | "record[" N "]"      HBG_RECORD of any size, or of N = 1 .. 4095 bytes
  *     dtype     = "bool" | "i8" | "u8" | "i16" | "u16" | "i32" | "u32" | "i64" | "u64" | "f16" | "bf16" | "f32" | "f64"
  *
- * Mode and dtype must be equal, not convertible; shapes are not said. The empty signature takes no arguments; NULL takes any.
+ * Mode and dtype must be equal, not convertible. Rank, shape and strides are not said and not checked: a kernel that needs some
+ * looks at hbg_view_rank(), hbg_view_shape() and hbg_view_stride_bytes(). The empty signature takes no arguments; NULL takes any.
  */
 struct hbg_kernel {
     int id;                     /* the number hbg_submit names; must equal the place in the table */
