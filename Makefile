@@ -3,7 +3,7 @@
 # A thin front of CMake: the common things in one word. Everything lands in build/.
 #
 #   make            the library and build/hbg, optimised
-#   make demo       set-up, build, then two verified workloads
+#   make demo       set-up, a quiet build, then two verified workloads
 #   make test       set-up, a build with debug checks, every test
 #   make sanitize   every test under ASan and UBSan, the concurrent ones under TSan
 #   make bench      the benchmarks of submit, bind and dispatch
@@ -23,10 +23,14 @@ all:
 setup:
 	@scripts/setup.sh
 
+# On a device with memory of its own, so that what is sent to it can be seen.
 demo: setup
-	@$(MAKE) --no-print-directory all
-	build/hbg run gp --verify
-	build/hbg run bgemm --verify
+	@echo "building hbg"
+	@mkdir -p build
+	@$(MAKE) --no-print-directory all > build/demo.log 2>&1 || { cat build/demo.log >&2; exit 1; }
+	build/hbg run gp --verify --device cpu:memory=discrete
+	@echo
+	build/hbg run bgemm --verify --device cpu:memory=discrete
 
 test: setup
 	cmake --preset test

@@ -163,6 +163,8 @@ static bool run_built(struct series *r)
     if (!create_program(r, false, &program))
         return false;
     good = run_once(r, program, false, &result) && run_once(r, program, true, &result);
+    if (good)
+        r->outcome->built_runs = 2;
     hbg_program_destroy(program);
     return good;
 }

@@ -39,6 +39,7 @@ struct run_outcome {
     struct hbg_error error;             /* where status is none of HBG_OK */
     const char *step;                   /* what failed: "device", "program", "run", .. */
     uint64_t rounds_done, replayed;     /* timed rounds */
+    uint64_t built_runs;                /* behind them, never replayed: what a build ships */
     uint64_t tasks, edges;
     bool has_upload;                    /* a warm round was built */
     uint64_t upload_bytes, upload_copies;

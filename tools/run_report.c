@@ -9,6 +9,7 @@
 #include "table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const time_name[TIME_COUNT] = {
 #define TIME_TEXT(name) #name,
@@ -52,20 +53,46 @@ static void print_verdict(const struct verdict *v)
     if (v->has_residual)
         hbg__table_line("residual", "%.3g", v->residual);
     if (v->verified)
-        hbg__table_line("verified", "yes: largest error %.3g, %llu runs with the same bits", v->max_abs_error, (unsigned long long)v->runs);
+        hbg__table_line("verified", "yes: largest error %.3g, the same bits in all %llu runs", v->max_abs_error, (unsigned long long)v->runs);
     else
         hbg__table_line("verified", "NO: %s (largest error %.3g)", v->text, v->max_abs_error);
+}
+
+/* the parameters that are not at their defaults */
+static void print_workload(const struct hbg_setup *s)
+{
+    size_t changed = 0;
+
+    printf("%-24s %s", "workload", s->workload.name);
+    for (size_t i = 0; i < s->param_count; i++) {
+        const char *value = s->param[i].value, *usual = strchr(s->workload.params[i], '=') + 1;
+        if (strcmp(value, usual) == 0)
+            continue;
+        printf(" %s=%s", s->param[i].name, value);
+        changed++;
+    }
+    if (changed < s->param_count)
+        fputs(changed ? ", the others at their defaults" : " with its defaults", stdout);
+    putchar('\n');
+}
+
+/* every run that there was: before, among and after the timed ones */
+static void print_rounds(const struct run_request *request, const struct run_outcome *outcome)
+{
+    char built[64] = "";
+
+    if (outcome->built_runs)
+        snprintf(built, sizeof built, ", and %llu that %s built after them", (unsigned long long)outcome->built_runs,
+                 outcome->built_runs == 1 ? "is" : "are");
+    hbg__table_line("rounds", "%llu, %llu of them replayed, after %llu to warm up%s", (unsigned long long)outcome->rounds_done,
+                    (unsigned long long)outcome->replayed, (unsigned long long)request->warmup, built);
 }
 
 void hbg__run_print_text(const struct hbg_setup *s, const struct run_request *request, const struct run_outcome *outcome)
 {
     char text[64], copies[64];
 
-    printf("%-24s %s", "workload", s->workload.name);
-    for (size_t i = 0; i < s->param_count; i++)
-        if (s->param[i].value[0])
-            printf(" %s=%s", s->param[i].name, s->param[i].value);
-    putchar('\n');
+    print_workload(s);
     hbg__table_line("device", "%s", request->device);
     if (s->random_drawn)
         hbg__table_line("seed", "%llu", (unsigned long long)s->seed);
@@ -73,8 +100,7 @@ void hbg__run_print_text(const struct hbg_setup *s, const struct run_request *re
     print_results(s);
     hbg__table_line("tasks", "%s", hbg__table_count(outcome->tasks, text));
     hbg__table_line("edges", "%s", hbg__table_count(outcome->edges, text));
-    hbg__table_line("rounds", "%llu, %llu of them replayed, after %llu to warm up", (unsigned long long)outcome->rounds_done,
-                    (unsigned long long)outcome->replayed, (unsigned long long)request->warmup);
+    print_rounds(request, outcome);
     hbg__table_line("bytes shipped", "%s in %s %s, by a warm round that is built", hbg__table_bytes(outcome->upload_bytes, text),
                     hbg__table_count(outcome->upload_copies, copies), outcome->upload_copies == 1 ? "copy" : "copies");
     print_time("bind time", &outcome->time[TIME_bind_ns]);

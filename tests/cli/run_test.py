@@ -126,6 +126,19 @@ def json_file_and_text():
             assert json.load(file)["residual"] < 1e-14
 
 
+def text_lists_what_was_asked():
+    """Parameters that are not at their defaults, and every run that the verdict speaks of."""
+    text = run("bgemm", "task_num=24", "tile=20", "--verify", "--rounds", "3", "--warmup", "1").stdout
+    assert "workload                 bgemm task_num=24 tile=20, the others at their defaults\n" in text, text
+    assert "rounds                   3, 3 of them replayed, after 1 to warm up, and 2 that are built after them\n" in text, text
+    assert "the same bits in all 6 runs\n" in text, text
+    text = run("vector", "--rounds", "1", "--replay", "off").stdout
+    assert "workload                 vector with its defaults\n" in text, text
+    assert "rounds                   1, 0 of them replayed, after 2 to warm up\n" in text, text
+    text = run("gp").stdout
+    assert all(len(line) <= 110 for line in text.splitlines()), text
+
+
 def failing_kernel():
     done = run("cholesky", "n=64", "tile=16", "dominance=0", "--json", "-")
     assert done.returncode == 1
@@ -170,6 +183,6 @@ def info():
 
 if __name__ == "__main__":
     for test in (every_device_same_bits, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
-                 failing_kernel, progress_on_a_terminal, info):
+                 text_lists_what_was_asked, failing_kernel, progress_on_a_terminal, info):
         test()
         print("ok", test.__name__)
