@@ -144,6 +144,13 @@ static bool view_of(struct hbg_graph *g, const struct hbg__storage *s, int64_t o
     return true;
 }
 
+/* A view that is no box of the parent, like a column of a vector that is used as a matrix, has axes of its own. */
+static bool own_axes(const struct hbg__storage *s, int64_t off, const struct hbg_region *region, struct hbg__grid *axes)
+{
+    hbg__grid_axes(axes, region->rank, region->shape, region->stride_bytes, hbg_dtype_size(region->dtype), off, (int64_t)s->size_bytes, false);
+    return axes->axes > 1;
+}
+
 bool hbg__hazard_classify(struct hbg_graph *g, uint32_t home, int64_t off, const struct hbg_region *region, int argument,
                           struct hbg__access *access)
 {
@@ -158,7 +165,11 @@ bool hbg__hazard_classify(struct hbg_graph *g, uint32_t home, int64_t off, const
     if (s->grid) axes = *hbg__grid_at(g, s->grid);
     else axes_of(g, s, off, region, &axes);
     bool is_box = hbg__grid_box(&axes, &access->view, &box);
-    if (is_box && s->whole_layout && !(s->flags & HBG__STORAGE_SHARED) && hbg__grid_box_is_all(&axes, &box)) { access->place = HBG__ACCESS_WHOLE; return true; }
+    if (!is_box && !s->grid && own_axes(s, off, region, &axes)) is_box = hbg__grid_box(&axes, &access->view, &box);
+    if (is_box && axes.all_is_whole && !(s->flags & HBG__STORAGE_SHARED) && hbg__grid_box_is_all(&axes, &box)) {
+        access->place = HBG__ACCESS_WHOLE;
+        return true;
+    }
     if (!is_box) return true;
     if (!s->grid && !make_grid(g, home, &axes, &box, !access->writes)) return false;
     s = &g->storages[home];

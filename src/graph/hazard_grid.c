@@ -15,6 +15,7 @@ void hbg__grid_byte_axis(struct hbg__grid *grid, int64_t size_bytes)
     grid->unit = 1;
     grid->stride[0] = 1;
     grid->extent[0] = size_bytes > 0 ? size_bytes : 1;
+    grid->all_is_whole = true;
 }
 
 static void insert_axis(struct hbg__grid *grid, int64_t stride, int64_t extent)
@@ -35,6 +36,21 @@ static bool nested(const struct hbg__grid *grid)
     return grid->axes > 0 && grid->stride[grid->axes - 1] >= grid->unit;
 }
 
+/* Let every axis reach to the next outer one, the outermost to the end of the storage, and an innermost one fill the gaps: so
+   the columns of a matrix have the axes of the matrix. */
+static void extend_axes(struct hbg__grid *grid, int64_t size_bytes)
+{
+    int64_t inner = grid->stride[grid->axes - 1];
+    if (inner > grid->unit && inner % grid->unit == 0 && grid->axes < 5) {
+        insert_axis(grid, grid->unit, inner / grid->unit);
+        grid->origin %= grid->unit;
+    }
+    for (int a = grid->axes - 1; a > 0; a--) grid->extent[a] = grid->stride[a - 1] / grid->stride[a];
+    grid->origin %= grid->stride[0];
+    grid->extent[0] = (size_bytes - grid->origin) / grid->stride[0];
+    if (grid->extent[0] == 0) hbg__grid_byte_axis(grid, size_bytes);
+}
+
 void hbg__grid_axes(struct hbg__grid *grid, int rank, const int64_t *shape, const int64_t *stride, int64_t element_bytes,
                     int64_t off, int64_t size_bytes, bool extent_known)
 {
@@ -47,11 +63,8 @@ void hbg__grid_axes(struct hbg__grid *grid, int rank, const int64_t *shape, cons
         insert_axis(grid, stride[d] < 0 ? -stride[d] : stride[d], shape[d]);
     }
     if (!nested(grid)) { hbg__grid_byte_axis(grid, size_bytes); return; }
-    if (extent_known) return;
-    for (int a = grid->axes - 1; a > 0; a--) grid->extent[a] = grid->stride[a - 1] / grid->stride[a];
-    grid->origin %= grid->stride[0];
-    grid->extent[0] = (size_bytes - grid->origin) / grid->stride[0];
-    if (grid->extent[0] == 0) hbg__grid_byte_axis(grid, size_bytes);
+    grid->all_is_whole = extent_known;
+    if (!extent_known) extend_axes(grid, size_bytes);
 }
 
 /* ---- boxes ---------------------------------------------------------------------------------------------------- */

@@ -129,9 +129,11 @@ static bool same_view(const struct hbg__view *a, const struct hbg__view *b)
     return true;
 }
 
-/* The parts of a list that share a byte with the view (NULL: all of them). *covering: newest access of just this view. */
-static bool gather_parts(struct collect *c, uint32_t list, const struct hbg__view *view, uint32_t base, uint32_t *covering)
+/* The parts of a list that share a byte with the view (NULL: all of them). *covering: newest access of just this view. A part
+   may be older than its cell's writer, when that is a noop which joined others; only the whole level covers all parts. */
+static bool gather_parts(struct collect *c, uint32_t list, const struct hbg__view *view, uint32_t *covering)
 {
+    uint32_t base = c->s->writer;
     while (list) {
         const struct hbg__part *part = hbg__part_at(c->g, list);
         const struct hbg__view *own = hbg__part_view(c->g, part);
@@ -158,7 +160,7 @@ static bool gather_cell(struct collect *c, const struct hbg__cell *cell, const s
     uint32_t seen = own && !is_noop(g, own) ? own : 0;
     if (c->writes && !gather_chain(g, s->readers, seen, &covering)) return false;
     if (c->writes && used && !gather_chain(g, cell->readers, 0, &covering)) return false;
-    if (used && !gather_parts(c, cell->parts, view, base, &covering)) return false;
+    if (used && !gather_parts(c, cell->parts, view, &covering)) return false;
     return covering > base || hbg__gather(g, base);
 }
 
@@ -174,7 +176,7 @@ static bool gather_row(void *context, uint32_t first, uint32_t count, uint32_t c
 static bool gather_wide(struct collect *c, const struct hbg__view *view)
 {
     uint32_t covering = 0;
-    return gather_parts(c, c->s->wide, view, c->s->writer, &covering);
+    return gather_parts(c, c->s->wide, view, &covering);
 }
 
 /* Everything since the last whole write. */
@@ -193,7 +195,7 @@ static bool gather_whole(struct collect *c)
             c->written += cell->writer > s->writer;
             if (c->writes && !gather_chain(c->g, cell->readers, 0, &reader)) return false;
             if (cell->writer > newer(s->writer, reader) && !hbg__gather(c->g, cell->writer)) return false;
-            if (!gather_parts(c, cell->parts, NULL, newer(s->writer, cell->writer), &reader)) return false;
+            if (!gather_parts(c, cell->parts, NULL, &reader)) return false;
         }
         if (c->written == grid->total && c->g->gathered_count > 0) return gather_wide(c, NULL);
     }
@@ -201,39 +203,47 @@ static bool gather_whole(struct collect *c)
     return newest > s->writer || hbg__gather(c->g, s->writer);
 }
 
-/* A reader that had to join writes the noop where it looked, so that the next reader finds it at once. */
-static bool raise_row(void *context, uint32_t first, uint32_t count, uint32_t covered_lo, uint32_t covered_hi)
-{
-    struct collect *c = context;
-    struct hbg__cell *cell = hbg__cell_at(c->g, c->s->cell_base + first);
-    (void)count;
-    for (uint32_t i = covered_lo; i < covered_hi; i++)
-        if (cell[i].generation == c->s->generation) cell[i].writer = c->g->task_count;
-    return true;
-}
+/* ---- joins: the noop takes the place of what it has joined, where the access looked --------------------------------- */
 
-static void raise_writers(struct collect *c, const struct hbg__access *access, const struct hbg__span *span, uint32_t noop)
+/* Parts that the noop covers go: all of what a writer met; what a reader met keeps its readers. */
+static void absorb_list(struct collect *c, uint32_t *list, const struct hbg__view *view)
 {
-    struct hbg__cell *cell = access->place == HBG__ACCESS_CELL ? hbg__cell_at(c->g, access->cell) : NULL;
-    if (access->place == HBG__ACCESS_WHOLE) c->s->writer = noop;
-    else if (cell && cell->generation == c->s->generation) cell->writer = noop;
-    else if (!cell && span->box) hbg__grid_rows(hbg__grid_at(c->g, c->s->grid), span, raise_row, c);
-}
-
-/* A writer of parts that had to join puts the noop in place of their readers, so that the next writer finds them joined. */
-static bool replace_row(void *context, uint32_t first, uint32_t count, uint32_t covered_lo, uint32_t covered_hi)
-{
-    struct collect *c = context;
-    struct hbg__cell *cell = hbg__cell_at(c->g, c->s->cell_base + first);
-    for (uint32_t i = 0; i < count; i++) {
-        if (cell[i].generation != c->s->generation || (i >= covered_lo && i < covered_hi)) continue;
-        for (uint32_t list = cell[i].parts; list; list = hbg__part_at(c->g, list)->next) {
-            struct hbg__part *part = hbg__part_at(c->g, list);
-            if ((part->readers & HBG__CHAIN) && hbg__view_overlap(hbg__part_view(c->g, part), c->view) != HBG__DISJOINT)
-                part->readers = c->g->task_count;
+    struct hbg_graph *g = c->g;
+    for (uint32_t *link = list; *link;) {
+        struct hbg__part *part = hbg__part_at(g, *link);
+        if (!view || hbg__view_overlap(hbg__part_view(g, part), view) != HBG__DISJOINT) {
+            if (c->writes || part->readers == 0) {
+                *link = part->next;
+                continue;
+            }
+            part->writer = 0;
         }
+        link = &part->next;
     }
+}
+
+static void absorb_cell(struct collect *c, struct hbg__cell *cell, const struct hbg__view *view)
+{
+    if (cell->generation != c->s->generation) return;
+    cell->writer = c->g->task_count;    /* the noop's mark: it is the last task so far */
+    if (c->writes) cell->readers = 0;
+    absorb_list(c, &cell->parts, view);
+}
+
+static bool absorb_row(void *context, uint32_t first, uint32_t count, uint32_t covered_lo, uint32_t covered_hi)
+{
+    struct collect *c = context;
+    struct hbg__cell *cell = hbg__cell_at(c->g, c->s->cell_base + first);
+    for (uint32_t i = 0; i < count; i++) absorb_cell(c, cell + i, i >= covered_lo && i < covered_hi ? NULL : c->view);
     return true;
+}
+
+/* A whole read leaves cells and parts alone: the storage's writer is newer than all of theirs now. A whole write ends them. */
+static void absorb(struct collect *c, const struct hbg__access *access, const struct hbg__span *span, uint32_t noop)
+{
+    if (access->place == HBG__ACCESS_CELL) absorb_cell(c, hbg__cell_at(c->g, access->cell), NULL);
+    else if (access->place == HBG__ACCESS_PART && c->s->grid) hbg__grid_rows(hbg__grid_at(c->g, c->s->grid), span, absorb_row, c);
+    else if (access->place == HBG__ACCESS_WHOLE && !c->writes) c->s->writer = noop;
 }
 
 /* Hand over what was gathered: as it is, or as one noop. The begin of a manual scope is itself such a noop, and already has
@@ -249,8 +259,7 @@ static bool settle(struct collect *c, const struct hbg__access *access, const st
     }
     uint32_t noop = join_gathered(g);
     if (!noop) return false;
-    if (!c->writes) raise_writers(c, access, span, noop);
-    else if (access->place == HBG__ACCESS_PART && c->s->grid) hbg__grid_rows(hbg__grid_at(g, c->s->grid), span, replace_row, c);
+    absorb(c, access, span, noop);
     return hbg__producer_add(g, noop);
 }
 
@@ -328,13 +337,14 @@ static bool enter_part(struct note *n, uint32_t index)
     return true;
 }
 
-/* Take the parts that a write covers out of a list, and enter the access in the part of just this view. */
-static bool note_part(struct note *n, uint32_t *list)
+/* Take the parts that a write covers out of a list, and enter the access in the part of just this view. *full: it was not
+   entered, since it is a read of yet another view in a long list. */
+static bool note_part(struct note *n, uint32_t *list, bool *full)
 {
     struct hbg_graph *g = n->g;
     uint32_t grid_index = g->storages[n->home].grid, length = 0, own = 0;
     struct hbg__grid *grid = grid_index ? hbg__grid_at(g, grid_index) : NULL;
-    for (uint32_t *link = list; *link; length++) {
+    for (uint32_t *link = list; *link && !(own && !n->writes); length++) {
         struct hbg__part *part = hbg__part_at(g, *link);
         if (own == 0 && (part->view == n->stored || same_view(hbg__part_view(g, part), n->view))) {
             n->stored = part->view;
@@ -347,6 +357,8 @@ static bool note_part(struct note *n, uint32_t *list)
     }
     if (grid && length > HBG__USUAL_WORK) grid->excess += length;
     if (own) return enter_part(n, own);
+    *full = !n->writes && length >= HBG__USUAL_WORK;
+    if (*full) return true;
     if (n->stored == 0 && (n->stored = hbg__view_add(g, n->view)) == 0) return false;
     return hbg__part_add(g, list, n->stored, n->writes ? n->mark : 0, n->writes ? 0 : n->mark);
 }
@@ -358,12 +370,12 @@ static bool note_row(void *context, uint32_t first, uint32_t count, uint32_t cov
     for (uint32_t i = 0; i < count; i++) {
         struct hbg__cell *cell = hbg__cell_open(n->g, s, s->cell_base + first + i);
         uint32_t parts = cell->parts;
-        if (i >= covered_lo && i < covered_hi) {
-            if (!note_cell(n, cell)) return false;
-        } else {
-            if (!note_part(n, &parts)) return false;
+        bool covered = i >= covered_lo && i < covered_hi, full = false;
+        if (!covered) {
+            if (!note_part(n, &parts, &full)) return false;
             cell->parts = parts;
         }
+        if ((covered || full) && !note_cell(n, cell)) return false;     /* full: as if it had read the whole cell */
     }
     return true;
 }
@@ -386,7 +398,7 @@ static bool note_view(struct note *n, bool first_write)
     struct hbg__storage *s = &g->storages[n->home];
     struct hbg__span span;
     uint32_t wide = s->wide;
-    bool in_cells = false;
+    bool in_cells = false, full = false;
     if (s->grid) {
         hbg__grid_span(hbg__grid_at(g, s->grid), n->view, &span);
         in_cells = span.box || span.cells <= HBG__SPAN_OF_HULL_MAX;
@@ -396,7 +408,8 @@ static bool note_view(struct note *n, bool first_write)
         ask_for_regrid(n, &span, first_write);
         return true;
     }
-    if (!note_part(n, &wide)) return false;
+    if (!note_part(n, &wide, &full)) return false;
+    if (full) return add_reader(g, &g->storages[n->home].readers, n->mark);     /* as if it had read all */
     g->storages[n->home].wide = wide;
     g->storages[n->home].irregular |= HBG__IRREGULAR_WIDE;
     return true;

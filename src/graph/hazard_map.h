@@ -22,7 +22,8 @@
  * Readers: one mark inline, or a chain of blocks of three.
  *
  * Joins. An access that would collect more than HBG__JOIN_ABOVE producers in one storage gets one noop instead, and the noop
- * becomes the last writer of what the access covered, so that later readers share it.
+ * takes the place of what it has joined in the cells that the access touched, so that later accesses share it. It may come
+ * after tasks that a later access of such a cell need not wait for: beyond so many producers, order is cheaper than edges.
  *
  * Change of grid. Work beyond some cells per access is counted (a halo touches 27 in three dimensions); when it exceeds a
  * threshold, the grid takes the box of the access at hand, after the submit (hazard_regrid.c), and the threshold grows
@@ -57,6 +58,7 @@ struct hbg__grid {
     int64_t stride[5], extent[5], cell[5];
     int64_t shift[5];                   /* the first cell is clipped by so much: tiles need not begin at 0 */
     uint32_t count[5];                  /* cells along an axis: (extent + shift) / cell, rounded up */
+    bool all_is_whole;                  /* a box of all units is the whole storage, or the whole view that it was given as */
     bool by_read;                       /* suggested by a read, and nothing is written yet */
     uint64_t excess, threshold;         /* work beyond one cell per access */
 };
