@@ -49,6 +49,8 @@ enum {
 /* Why submit.c's short way leaves a storage alone. */
 enum { HBG__IRREGULAR_ALWAYS = 1, HBG__IRREGULAR_WIDE = 2 };   /* freed, or without bytes; of a home: `wide` is in use */
 
+enum { HBG__RECENT_MAX = 4 };
+
 /* A thing that regions can name: a boundary argument, an intermediate, a device buffer. Its *home* is the storage whose
    history it shares: itself, or the first argument of its group. The first lines are what the short way reads. */
 struct hbg__storage {
@@ -71,6 +73,7 @@ struct hbg__storage {
     uint32_t whole_layout;              /* the layout that covers all of it from offset 0; 0: none */
     uint32_t cell_base;                 /* index of the grid's first cell */
     uint32_t touched_lo, touched_hi;    /* cells used in this generation: indices in [lo, hi) */
+    uint32_t recent_count, recent[4];   /* cells written since `writer`; more than HBG__RECENT_MAX: look at all that were touched */
     uint32_t grid;                      /* index; 0: none */
     uint32_t wide;                      /* partial accesses that belong to no cells */
     uint32_t home, flags;               /* index of the home; HBG__STORAGE_* */

@@ -15,6 +15,7 @@ bool hbg__hazard_new_generation(struct hbg_graph *g, uint32_t home)
     g->storages[home].generation = g->generation;
     g->storages[home].touched_lo = UINT32_MAX;
     g->storages[home].touched_hi = 0;
+    g->storages[home].recent_count = 0;
     return true;
 }
 

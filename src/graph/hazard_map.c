@@ -179,27 +179,38 @@ static bool gather_wide(struct collect *c, const struct hbg__view *view)
     return gather_parts(c, c->s->wide, view, &covering);
 }
 
-/* Everything since the last whole write. */
+/* All of one used cell, for an access of the whole storage. */
+static bool gather_used_cell(struct collect *c, const struct hbg__cell *cell)
+{
+    const struct hbg__storage *s = c->s;
+    uint32_t reader = 0;
+    c->visited++;
+    if (cell->generation != s->generation) return true;
+    c->written += cell->writer > s->writer;
+    if (c->writes && !gather_chain(c->g, cell->readers, 0, &reader)) return false;
+    if (cell->writer > newer(s->writer, reader) && !hbg__gather(c->g, cell->writer)) return false;
+    return gather_parts(c, cell->parts, NULL, &reader);
+}
+
+static bool is_among(const uint32_t *items, uint32_t count, uint32_t item)
+{
+    while (count > 0 && items[count - 1] != item) count--;
+    return count > 0;
+}
+
+/* Everything since the last whole write; for a read, the writers alone, which are few when only few cells were written. */
 static bool gather_whole(struct collect *c)
 {
     struct hbg__storage *s = c->s;
+    bool few = !c->writes && s->recent_count <= HBG__RECENT_MAX;
     uint32_t newest = 0;
     if (c->writes && !gather_chain(c->g, s->readers, 0, &newest)) return false;
-    if (s->grid) {
-        const struct hbg__grid *grid = hbg__grid_at(c->g, s->grid);
-        for (uint32_t i = s->touched_lo; i < s->touched_hi; i++) {
-            const struct hbg__cell *cell = hbg__cell_at(c->g, i);
-            uint32_t reader = 0;
-            c->visited++;
-            if (cell->generation != s->generation) continue;
-            c->written += cell->writer > s->writer;
-            if (c->writes && !gather_chain(c->g, cell->readers, 0, &reader)) return false;
-            if (cell->writer > newer(s->writer, reader) && !hbg__gather(c->g, cell->writer)) return false;
-            if (!gather_parts(c, cell->parts, NULL, &reader)) return false;
-        }
-        if (c->written == grid->total && c->g->gathered_count > 0) return gather_wide(c, NULL);
-    }
+    for (uint32_t i = 0; few && i < s->recent_count; i++)
+        if (!is_among(s->recent, i, s->recent[i]) && !gather_used_cell(c, hbg__cell_at(c->g, s->recent[i]))) return false;
+    for (uint32_t i = s->touched_lo; !few && s->grid && i < s->touched_hi; i++)
+        if (!gather_used_cell(c, hbg__cell_at(c->g, i))) return false;
     if (!gather_wide(c, NULL)) return false;
+    if (s->grid && c->written == hbg__grid_at(c->g, s->grid)->total && c->g->gathered_count > 0) return true;
     return newest > s->writer || hbg__gather(c->g, s->writer);
 }
 
@@ -243,7 +254,10 @@ static void absorb(struct collect *c, const struct hbg__access *access, const st
 {
     if (access->place == HBG__ACCESS_CELL) absorb_cell(c, hbg__cell_at(c->g, access->cell), NULL);
     else if (access->place == HBG__ACCESS_PART && c->s->grid) hbg__grid_rows(hbg__grid_at(c->g, c->s->grid), span, absorb_row, c);
-    else if (access->place == HBG__ACCESS_WHOLE && !c->writes) c->s->writer = noop;
+    else if (access->place == HBG__ACCESS_WHOLE && !c->writes) {
+        c->s->writer = noop;
+        c->s->recent_count = 0;
+    }
 }
 
 /* Hand over what was gathered: as it is, or as one noop. The begin of a manual scope is itself such a noop, and already has
@@ -251,7 +265,8 @@ static void absorb(struct collect *c, const struct hbg__access *access, const st
 static bool settle(struct collect *c, const struct hbg__access *access, const struct hbg__span *span)
 {
     struct hbg_graph *g = c->g;
-    bool long_search = !c->writes && access->place == HBG__ACCESS_WHOLE && c->visited > 4 * HBG__JOIN_ABOVE;
+    bool long_search = !c->writes && access->place == HBG__ACCESS_WHOLE &&
+                       (c->visited > 4 * HBG__JOIN_ABOVE || (c->visited == HBG__RECENT_MAX && c->s->recent_count == HBG__RECENT_MAX));
     if (g->manual || (g->gathered_count <= HBG__JOIN_ABOVE && !(long_search && g->gathered_count > 1))) {
         for (uint32_t i = 0; i < g->gathered_count; i++)
             if (!hbg__producer_add(g, g->gathered[i])) return false;
@@ -375,6 +390,7 @@ static bool note_row(void *context, uint32_t first, uint32_t count, uint32_t cov
             if (!note_part(n, &parts, &full)) return false;
             cell->parts = parts;
         }
+        if (n->writes) hbg__cell_written(s, s->cell_base + first + i, n->mark);
         if ((covered || full) && !note_cell(n, cell)) return false;     /* full: as if it had read the whole cell */
     }
     return true;
@@ -435,7 +451,10 @@ bool hbg__hazard_note(struct hbg_graph *g, const struct hbg__access *access, uin
     if (access->place == HBG__ACCESS_WHOLE) return note_whole(&n);
     bool first_write = access->writes && s->part_writer == 0;
     if (access->writes) s->part_writer = mark;
-    if (access->place == HBG__ACCESS_CELL) return note_cell(&n, hbg__cell_open(g, s, access->cell));
+    if (access->place == HBG__ACCESS_CELL) {
+        if (access->writes) hbg__cell_written(s, access->cell, mark);
+        return note_cell(&n, hbg__cell_open(g, s, access->cell));
+    }
     return note_view(&n, first_write);
 }
 

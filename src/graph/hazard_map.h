@@ -111,6 +111,15 @@ static inline struct hbg__cell *hbg__cell_open(struct hbg_graph *g, struct hbg__
     return cell;
 }
 
+/* A cell is written, all of it or a part. The first few are remembered for the next whole read. */
+static inline void hbg__cell_written(struct hbg__storage *s, uint32_t index, uint32_t mark)
+{
+    s->part_writer = mark;
+    if (s->recent_count > HBG__RECENT_MAX || (s->recent_count > 0 && s->recent[s->recent_count - 1] == index)) return;
+    if (s->recent_count < HBG__RECENT_MAX) s->recent[s->recent_count] = index;
+    s->recent_count++;
+}
+
 /* ---- readers: the part that submit has inline ------------------------------------------------------------------ */
 
 struct hbg__reader_block { uint32_t mark[3], next; };           /* ascending, filled from mark[0]; next: an older block, or 0 */

@@ -85,6 +85,7 @@ static bool enter_row(void *context, uint32_t first, uint32_t count, uint32_t co
     for (uint32_t i = 0; i < count; i++) {
         struct hbg__cell *cell = hbg__cell_open(e->g, s, s->cell_base + first + i);
         if (!hbg__part_add(e->g, &cell->parts, e->part.view, e->part.writer, e->part.readers)) return false;
+        hbg__cell_written(s, s->cell_base + first + i, s->part_writer);
     }
     return true;
 }

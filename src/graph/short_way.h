@@ -130,7 +130,8 @@ static inline bool hbg__short_note(struct hbg_graph *g, const struct hbg__short_
     }
     struct hbg__cell *cell = hbg__cell_open(g, s, access->cell);
     if (!access->writes) return hbg__reader_add(g, &cell->readers, mark);
-    s->part_writer = cell->writer = mark;
+    hbg__cell_written(s, access->cell, mark);
+    cell->writer = mark;
     cell->readers = cell->parts = 0;
     return true;
 }
