@@ -138,7 +138,6 @@ static bool check_not_written(struct hbg_graph *g, struct hbg__access *access)
     struct hbg__storage *s = &g->storages[access->home];
     if ((s->writer | s->part_writer) == 0) return true;
     bool manual = g->manual;
-    access->writes = false;
     g->producers.count = 0;
     g->manual = true;                   /* no noops for a look */
     bool known = hbg__hazard_collect(g, access);
@@ -167,6 +166,7 @@ static bool find_readable(struct hbg_graph *g, const struct hbg_region *x, struc
     }
     *off = x->offset_bytes + s->displacement;
     uint32_t index = hbg__storage_index(g, s);
+    access->writes = false;
     if (!hbg__hazard_classify(g, s->home, *off, x, -1, access)) {
         hbg__graph_say_who(g, "hbg_read", "the region of hbg_read");
         return false;
