@@ -20,9 +20,6 @@
 /* Its address names the thread. */
 static _Thread_local char this_thread;
 
-/* How long a cancelled run may go on before the device counts as unusable, and how often a waiting call looks whether it is. */
-static const uint64_t grace_ns = 1000000000u;
-
 /* ---- a slot's resources ---- */
 
 enum hbg_status hbg__run_open(struct hbg__run *run, struct hbg_device *device)
@@ -52,59 +49,6 @@ void hbg__run_close(struct hbg__run *run)
     hbg__watch_free(run);
 }
 
-/* ---- runs that do not end ---- */
-
-static bool has_ended(struct hbg__run *run)
-{
-    return run->device->ops->poll(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
-}
-
-/* Of a launched run; the time left until it is lost goes to *left_ns. False: it was not cancelled, or has ended. */
-static bool is_overdue(struct hbg__run *run, uint64_t *left_ns)
-{
-    uint64_t cancelled_ns = hbg__load_relaxed64(&run->cancelled_ns);       /* relaxed: see run.h */
-    if (HBG_LIKELY(cancelled_ns == 0) || has_ended(run)) return false;
-    uint64_t late_ns = hbg__clock_ns() - cancelled_ns;
-    *left_ns = late_ns < grace_ns ? grace_ns - late_ns : 0;
-    return true;
-}
-
-static bool is_lost(struct hbg__run *run)
-{
-    uint64_t left_ns;
-    return is_overdue(run, &left_ns) && left_ns == 0;
-}
-
-bool hbg__run_may_be_left(struct hbg__run *run, uint64_t *left_ns)
-{
-    return hbg__run_word_phase(hbg__run_entry_look(run->entry)) == HBG__RUN_LAUNCHED && is_overdue(run, left_ns);
-}
-
-bool hbg__run_leave_behind(struct hbg__run *run)
-{
-    if (hbg__run_word_callers(hbg__run_entry_look(run->entry)) != 0 || !hbg__run_entry_move(run->entry, HBG__RUN_LAUNCHED, HBG__RUN_FINISHING)) return false;
-    uint32_t next = run->generation + 1;
-    hbg__run_entry_set(run->entry, next ? next : 1, HBG__RUN_FREE);
-    return true;
-}
-
-void hbg__run_say_lost(const struct hbg__run *run, struct hbg_error *error)
-{
-    struct hbg_device *device = run->device;
-    struct hbg__platform_progress now;
-    struct hbg_error text = { .size = sizeof text };
-    char label[HBG__LABEL_BYTES];
-    if (!device->ops->progress || !device->ops->progress(device->platform, run->streams.stream[HBG__STREAM_WORK], &now)) {
-        hbg__error_set(error, HBG_E_DEVICE, run->program->name, "%s was cancelled and does not end: the device is unusable until it does; close it and open another", hbg__run_label(run, label));
-        return;
-    }
-    const char *kernel = hbg__program_kernel_name(run->program, now.kernel);
-    hbg__error_set(&text, HBG_E_DEVICE, kernel, "task %u (kernel \"%.60s\") on worker %u does not return, although %s was cancelled: the device is unusable until it does; close it and open another",
-                   now.task, kernel, now.worker, hbg__run_label(run, label));
-    text.task = now.task;
-    hbg__error_copy(error, &text);
-}
-
 /* ---- leases ---- */
 
 /* Does some run hold its slot for good, as far as one can see? device->lock is held. */
@@ -112,7 +56,7 @@ static struct hbg__run *find_lost(struct hbg_device *device)
 {
     for (uint32_t i = 0; i < device->depth; i++) {
         struct hbg__run *run = &device->run[i];
-        if (run->leased && hbg__run_word_phase(hbg__run_entry_look(run->entry)) == HBG__RUN_LAUNCHED && is_lost(run)) return run;
+        if (run->leased && hbg__run_word_phase(hbg__run_entry_look(run->entry)) == HBG__RUN_LAUNCHED && hbg__run_is_lost(run)) return run;
     }
     return NULL;
 }
@@ -132,7 +76,7 @@ static struct hbg__run *find_free(struct hbg_device *device, bool *all_mine)
 /* Until a slot is freed, time is up, or it is time to look for lost runs. device->lock is held. False: time is up. */
 static bool wait_for_slot(struct hbg_device *device, uint64_t until_ns)
 {
-    uint64_t look_ns = hbg__clock_after_ns(grace_ns), stop_ns = until_ns < look_ns ? until_ns : look_ns;
+    uint64_t look_ns = hbg__clock_after_ns(HBG__RUN_GRACE_NS), stop_ns = until_ns < look_ns ? until_ns : look_ns;
     struct timespec stop = { .tv_sec = (time_t)(stop_ns / 1000000000u), .tv_nsec = (long)(stop_ns % 1000000000u) };
     device->waiting++;
     int code = pthread_cond_timedwait(&device->slot_free, &device->lock, &stop);
@@ -342,7 +286,7 @@ enum hbg_status hbg_run_poll(struct hbg_run handle, enum hbg_run_state *state)
     if (status) return status;
     if (phase == HBG__RUN_PREPARED) *state = HBG_RUN_PREPARED;
     else if (phase == HBG__RUN_LAUNCHING) *state = HBG_RUN_QUEUED;
-    else if (phase != HBG__RUN_LAUNCHED || has_ended(run)) *state = HBG_RUN_DONE;
+    else if (phase != HBG__RUN_LAUNCHED || hbg__run_has_ended(run)) *state = HBG_RUN_DONE;
     else {
         cancel_late(run);
         *state = HBG_RUN_RUNNING;
@@ -388,7 +332,7 @@ static enum hbg_status wait_in(struct hbg__run *run, enum hbg__run_phase phase, 
     if (HBG_UNLIKELY(phase == HBG__RUN_DROPPED || phase == HBG__RUN_UNLAUNCHED)) return HBG_OK;
     if (HBG_UNLIKELY(phase != HBG__RUN_LAUNCHED)) return HBG_E_ORDER;
     if (HBG_LIKELY(wait_for_end(run, timeout_ns))) return HBG_OK;
-    if (HBG_LIKELY(!is_lost(run))) return say_what_runs(run, timeout_ns);
+    if (HBG_LIKELY(!hbg__run_is_lost(run))) return say_what_runs(run, timeout_ns);
     hbg__run_say_lost(run, run->error);
     return HBG_E_DEVICE;
 }
@@ -411,7 +355,7 @@ static void cancel(struct hbg__run *run)
     if (hbg__run_entry_move(run->entry, HBG__RUN_PREPARED, HBG__RUN_DROPPED)) return;
     /* ends when the thread that launches comes out of the platform */
     while ((phase = hbg__run_word_phase(hbg__run_entry_look(run->entry))) == HBG__RUN_LAUNCHING) sched_yield();
-    if (phase == HBG__RUN_LAUNCHED && !has_ended(run)) abort_launch(run);
+    if (phase == HBG__RUN_LAUNCHED && !hbg__run_has_ended(run)) abort_launch(run);
 }
 
 enum hbg_status hbg_run_cancel(struct hbg_run handle)
@@ -433,10 +377,10 @@ enum hbg_status hbg__run_wait_for_buffer(struct hbg_device *device, const struct
         struct hbg__run *run = &device->run[i];
         if (!run->leased || !hbg__run_uses(run, buffer)) continue;
         pthread_mutex_unlock(&device->lock);
-        bool ended = device->ops->wait(device->platform, run->streams.stream[HBG__STREAM_WORK], grace_ns);
+        bool ended = device->ops->wait(device->platform, run->streams.stream[HBG__STREAM_WORK], HBG__RUN_GRACE_NS);
         pthread_mutex_lock(&device->lock);
         if (ended) continue;
-        if (run->leased && hbg__run_uses(run, buffer) && is_lost(run)) status = HBG_E_DEVICE;
+        if (run->leased && hbg__run_uses(run, buffer) && hbg__run_is_lost(run)) status = HBG_E_DEVICE;
         else i--;                       /* once more, until it ends */
     }
     pthread_mutex_unlock(&device->lock);
@@ -448,7 +392,7 @@ enum hbg_status hbg__run_wait_for_buffer(struct hbg_device *device, const struct
 /* The phase becomes FINISHING, and is this call's alone. The lock keeps it from changing under hbg__run_uses(). */
 static enum hbg_status begin_finish(struct hbg__run *run, enum hbg__run_phase phase)
 {
-    if (phase == HBG__RUN_LAUNCHED && !has_ended(run)) return is_lost(run) ? HBG_E_DEVICE : HBG_E_ORDER;
+    if (phase == HBG__RUN_LAUNCHED && !hbg__run_has_ended(run)) return hbg__run_is_lost(run) ? HBG_E_DEVICE : HBG_E_ORDER;
     if (phase != HBG__RUN_LAUNCHED && phase != HBG__RUN_DROPPED && phase != HBG__RUN_UNLAUNCHED) return HBG_E_ORDER;
     pthread_mutex_lock(&run->device->lock);
     bool moved = hbg__run_entry_move(run->entry, phase, HBG__RUN_FINISHING);

@@ -132,6 +132,19 @@ bool hbg__run_uses(const struct hbg__run *run, const struct hbg_buffer *buffer);
 /* HBG_OK: the launch of every run in flight that uses the buffer has ended. HBG_E_DEVICE: one of them is lost. */
 enum hbg_status hbg__run_wait_for_buffer(struct hbg_device *device, const struct hbg_buffer *buffer);
 
+/* ---- lost.c ---- */
+
+/* How long a cancelled run may go on before it is lost, and how often a call that waits looks whether one is. */
+#define HBG__RUN_GRACE_NS UINT64_C(1000000000)
+
+/* Of a launched run: is its launch over? */
+static inline bool hbg__run_has_ended(struct hbg__run *run)
+{
+    return run->device->ops->poll(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
+}
+
+/* Of a launched run. */
+bool hbg__run_is_lost(struct hbg__run *run);
 /* Close: is it lost, or will it be unless it ends within *left_ns? False: neither, so it has to be finished. device->lock is held. */
 bool hbg__run_may_be_left(struct hbg__run *run, uint64_t *left_ns);
 /* Its handle is stale from now on; everything that it uses stays. False: another call is inside. device->lock is held. */
