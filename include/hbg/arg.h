@@ -100,7 +100,7 @@ HBG__INLINE struct hbg_arg hbg_i32(int32_t v) { struct hbg_arg a = hbg_u64((uint
  * The kernel sees a 16-byte aligned copy. Not for the argument list of a run: HBG_E_UNSUPPORTED.
  */
 HBG__INLINE struct hbg_arg hbg_bytes(const void *data, size_t size_bytes)
-{ struct hbg_arg a; a.kind = HBG_ARG_BYTES; a.dtype = 0; a.index = (uint32_t)size_bytes; a.u.bytes = data; return a; }
+{ struct hbg_arg a; a.kind = HBG_ARG_BYTES; a.dtype = 0; a.index = size_bytes < UINT32_MAX ? (uint32_t)size_bytes : UINT32_MAX; a.u.bytes = data; return a; }
 
 /**
  * hbg_after - come after a task, whatever regions the two touch.

@@ -52,7 +52,8 @@ HBG__INLINE struct hbg_region hbg_slice(struct hbg_region x, int dim, int64_t lo
                    : dim == 3 ? x.stride_bytes[3] : x.stride_bytes[4];
     int64_t extent = dim == 0 ? x.shape[0] : dim == 1 ? x.shape[1] : dim == 2 ? x.shape[2] : dim == 3 ? x.shape[3] : x.shape[4];
     int bad = ((unsigned)dim >= x.rank) | (lo < 0) | (hi < lo) | (hi > extent);
-    struct hbg_region r = { x.storage, x.dtype, x.rank, (uint8_t)(x.flags | (bad ? HBG_REGION_BAD : 0)), x.offset_bytes + lo * stride,
+    int64_t off = (int64_t)((uint64_t)x.offset_bytes + (uint64_t)lo * (uint64_t)stride);    /* wraps for a bad one */
+    struct hbg_region r = { x.storage, x.dtype, x.rank, (uint8_t)(x.flags | (bad ? HBG_REGION_BAD : 0)), off,
         { dim == 0 ? hi - lo : x.shape[0], dim == 1 ? hi - lo : x.shape[1], dim == 2 ? hi - lo : x.shape[2],
           dim == 3 ? hi - lo : x.shape[3], dim == 4 ? hi - lo : x.shape[4] },
         { x.stride_bytes[0], x.stride_bytes[1], x.stride_bytes[2], x.stride_bytes[3], x.stride_bytes[4] } };
@@ -75,9 +76,9 @@ HBG__INLINE struct hbg_region hbg_cell(struct hbg_region x, struct hbg_shape cel
     int64_t n[HBG_RANK_MAX], off = x.offset_bytes;
     int bad = (cell.rank != x.rank) | (at.rank != x.rank);
 #define HBG__CELL(d)        /* by hand: gcc -O2 leaves a loop here as a loop, four times as slow */                   \
-    { int64_t lo = d < at.rank ? at.dim[d] * cell.dim[d] : 0, left = x.shape[d] - lo;                                  \
+    { int64_t lo = d < at.rank ? (int64_t)((uint64_t)at.dim[d] * (uint64_t)cell.dim[d]) : 0, left = (int64_t)((uint64_t)x.shape[d] - (uint64_t)lo);                                  \
       n[d] = d >= at.rank ? 1 : left < cell.dim[d] ? left : cell.dim[d];                                               \
-      bad |= (lo < 0) | (n[d] < 0); off += lo * x.stride_bytes[d]; }
+      bad |= (lo < 0) | (n[d] < 0); off = (int64_t)((uint64_t)off + (uint64_t)lo * (uint64_t)x.stride_bytes[d]); }
     HBG__CELL(0) HBG__CELL(1) HBG__CELL(2) HBG__CELL(3) HBG__CELL(4)
 #undef HBG__CELL
     struct hbg_region r = { x.storage, x.dtype, x.rank, (uint8_t)(x.flags | (bad ? HBG_REGION_BAD : 0)), off,

@@ -11,6 +11,7 @@ static const size_t smallest_reserve = (size_t)1 << 20;
 static const size_t smallest_step = (size_t)64 << 10;
 static const size_t largest_step = (size_t)32 << 20;
 static const size_t huge_page = (size_t)2 << 20;
+static const size_t populate_max = (size_t)256 << 20;   /* a larger range is touched page by page, as far as it is used */
 
 static size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
@@ -68,7 +69,7 @@ static bool commit(unsigned char *from, size_t bytes)
     if (bytes >= huge_page) (void)madvise(from, bytes, MADV_HUGEPAGE);
 #endif
 #ifdef MADV_POPULATE_WRITE
-    (void)madvise(from, bytes, MADV_POPULATE_WRITE);
+    if (bytes <= populate_max) (void)madvise(from, bytes, MADV_POPULATE_WRITE);
 #endif
     return true;
 }

@@ -40,7 +40,12 @@ static bool check_signature(struct hbg__submit *s, const struct hbg_arg *arg, ui
 static bool put_scalar(struct hbg__submit *s, const struct hbg_arg *arg, uint64_t word, uint32_t base, int dtype)
 {
     struct hbg_graph *g = s->g;
-    uint32_t layout = dtype >= 0 && dtype <= HBG_F64 ? g->scalar_layouts[dtype] : 0;
+    uint32_t layout = dtype > 0 && dtype <= HBG_F64 ? g->scalar_layouts[dtype] : 0;
+    if (dtype != HBG_BOOL && dtype != HBG_I32 && dtype != HBG_U32 && dtype != HBG_I64 && dtype != HBG_U64 && dtype != HBG_F32 && dtype != HBG_F64) {
+        hbg__graph_fail(g, HBG_E_SIGNATURE, (int)s->arg_count, s->kernel_name, "argument %u of kernel %s is a scalar of type %d, which no scalar has",
+                        s->arg_count, s->kernel_name, dtype);
+        return false;
+    }
     if (!check_signature(s, arg, HBG_ARG_SCALAR, (uint32_t)dtype)) return false;
     if (!layout && dtype && !(layout = hbg__layout_of_scalar(g, dtype))) return false;
     *arg_at(g, s->arg_count++) = (struct hbg_view_arg){ word, base, layout };

@@ -147,6 +147,7 @@ struct hbg_graph {
     uint32_t free_first, free_count, free_capacity;
     struct hbg__scope_end *scope_ends;
     uint32_t scope_end_count, scope_end_capacity;
+    uint32_t merged_at;                 /* scope_end_count when neighbouring free blocks were merged last */
 
     /* scratch of one submit */
     struct hbg__access *accesses;

@@ -5,6 +5,7 @@
  */
 #include "graph/guard.h"
 #include "graph/hazard_map.h"
+#include "graph/region_overlap.h"
 #include "graph/signature.h"
 #include "graph/view.h"
 
@@ -89,8 +90,8 @@ struct hbg_region hbg__bad_region(const struct hbg_args *args, int i)
 /* The bits of boundary scalar i, which must be of this type or of the other; 0 after an error. */
 static uint64_t scalar_bits(const struct hbg_args *args, int i, int dtype, int other)
 {
-    struct hbg_graph *g = args->graph;
-    if (g->failed) return 0;
+    struct hbg_graph *g = args ? args->graph : NULL;
+    if (!g || g->failed) return 0;
     if (i < 0 || (size_t)i >= args->count || args->arg[i].kind != HBG_ARG_SCALAR) {
         hbg__graph_fail(g, HBG_E_ACCESS, i, "hbg_args_get", "boundary position %d is no scalar", i);
         return 0;
@@ -132,10 +133,27 @@ int64_t hbg_args_get_i64(const struct hbg_args *args, int i) { return (int64_t)s
 
 /* ---- reading data ------------------------------------------------------------------------------------------------ */
 
+/* The open manual scope enters its accesses when it ends: until then they are looked through one by one. */
+static bool written_in_manual_scope(const struct hbg_graph *g, const struct hbg__access *access)
+{
+    for (uint32_t i = 0; g->manual && i < g->manual_count; i++) {
+        const struct hbg__access *other = &g->manual_accesses[i];
+        if (!other->writes || other->home != access->home) continue;
+        if (access->place == HBG__ACCESS_WHOLE || other->place == HBG__ACCESS_WHOLE) return true;
+        if (hbg__view_overlap(&other->view, &access->view) != HBG__DISJOINT) return true;
+    }
+    return false;
+}
+
 /* Has a submitted task written any of it? Then its value is not known yet. */
 static bool check_not_written(struct hbg_graph *g, struct hbg__access *access)
 {
     struct hbg__storage *s = &g->storages[access->home];
+    if (written_in_manual_scope(g, access)) {
+        hbg__graph_fail(g, HBG_E_WRITTEN, -1, "hbg_read", "build code reads what a task of the open manual scope writes, after task %u", g->manual_begin - 1);
+        g->error.task = g->manual_begin - 1;
+        return false;
+    }
     if ((s->writer | s->part_writer) == 0) return true;
     bool manual = g->manual;
     g->producers.count = 0;
@@ -266,7 +284,11 @@ const void *hbg_read(struct hbg_graph *g, struct hbg_region x)
     int64_t off, bytes = hbg_dtype_size(x.dtype);
     if (!g || !find_readable(g, &x, &access, &s, &off)) return NULL;
     if (access.place == HBG__ACCESS_NONE) return nothing;
-    for (int d = 0; d < x.rank; d++) bytes *= x.shape[d];
+    for (int d = 0; d < x.rank; d++) {
+        if (!__builtin_mul_overflow(bytes, x.shape[d], &bytes)) continue;
+        hbg__graph_fail(g, HBG_E_REGION, -1, "hbg_read", "hbg_read: the region has more bytes than 63 bits can number");
+        return NULL;
+    }
     const unsigned char *host = g->input->boundary.group[s->group].host;
     if (host && row_major_from(&x) == 0) {                  /* it lies there as it is wanted */
         struct hbg__guard guard = { HBG__GUARD_BYTES, s->group, (uint64_t)off, (uint64_t)bytes, 0, NULL };

@@ -126,15 +126,21 @@ static uint32_t one_cell(const struct hbg__grid *grid, const struct hbg__span *s
 static bool view_of(struct hbg_graph *g, const struct hbg__storage *s, int64_t off, const struct hbg_region *region, int argument,
                     struct hbg__access *access)
 {
-    int64_t element = hbg_dtype_size(region->dtype), lo, hi;
+    int64_t element = hbg_dtype_size(region->dtype), count = 1, lo, hi;
     access->place = HBG__ACCESS_NONE;
     if (element <= 0 || region->rank > HBG_RANK_MAX ||
         !hbg__view_bounds(off, element, region->rank, region->shape, region->stride_bytes, &lo, &hi)) {
         hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d is no view: its type, rank or shape is out of range", argument);
         return false;
     }
-    for (int d = 0; d < region->rank; d++)
-        if (region->shape[d] == 0) return true;     /* empty: legal anywhere */
+    bool empty = false;
+    for (int d = 0; d < region->rank; d++) {
+        empty = empty || region->shape[d] == 0;
+        if (!__builtin_mul_overflow(count, region->shape[d], &count)) continue;
+        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d has more elements than 63 bits can number", argument);
+        return false;
+    }
+    if (empty) return true;             /* legal anywhere */
     if (lo < 0 || hi > (int64_t)s->size_bytes) {
         hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d reaches bytes [%lld, %lld) of a buffer of %llu bytes", argument,
                         (long long)lo, (long long)hi, (unsigned long long)s->size_bytes);

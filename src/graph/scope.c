@@ -2,9 +2,9 @@
 /* scope.c - scopes, intermediates, and the reuse of their bytes; barriers, which are scopes of order.
  *
  * Reuse. The heap grows until it would exceed heap_reuse_after; from then on an intermediate takes the bytes of the oldest ended
- * scope that has room. Reuse adds order: one noop for each ended scope, made when its first byte is reused, comes after
- * everybody who touched an intermediate of the scope, and the new tenant's history starts with it as last writer. Such a
- * noop orders, but carries no failure.
+ * scope that has room; where none has, neighbouring pieces are merged first. Reuse adds order: one noop for each ended scope,
+ * made when its first byte is reused, comes after everybody who touched an intermediate of the scope, and the new tenant's
+ * history starts with it as last writer. Such a noop orders, but carries no failure.
  *
  * Manual scopes. To everything outside, a manual scope is one task: its begin is a noop after the inferred producers of all
  * regions that are used inside, its end a noop after all its tasks, and the end has made the accesses. The begin's record
@@ -12,6 +12,8 @@
  * Scopes inside a manual scope have lifetimes, but infer nothing either.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "graph/append.h"
 #include "graph/hazard_map.h"
@@ -88,20 +90,76 @@ static bool order_free_blocks(struct hbg_graph *g)
     return true;
 }
 
+static int by_offset(const void *a, const void *b)
+{
+    const struct hbg__free_block *x = a, *y = b;
+    return (x->off > y->off) - (x->off < y->off);
+}
+
+/* One block for neighbours [first, first + count), whose scopes are all waited for by one noop. */
+static bool merge_neighbours(struct hbg_graph *g, uint32_t first, uint32_t count, struct hbg__free_block *merged)
+{
+    uint32_t mark;
+    *merged = g->free_blocks[first];
+    if (count == 1) return true;
+    for (uint32_t i = first; i < first + count; i++)
+        if (!noop_of_scope(g, &g->scope_ends[g->free_blocks[i].scope_end], &mark)) return false;
+    hbg__gather_begin(g);
+    for (uint32_t i = first; i < first + count; i++) {
+        uint32_t noop = g->scope_ends[g->free_blocks[i].scope_end].noop;
+        if (noop != (uint32_t)NO_NOOP && !hbg__gather(g, noop)) return false;
+    }
+    uint32_t noop = g->gathered_count == 0 ? (uint32_t)NO_NOOP : g->gathered[0];
+    if (g->gathered_count > 1) noop = hbg__append_noop(g, g->gathered, g->gathered_count, HBG__TASK_REUSE);
+    if (!noop || !hbg__graph_reserve(g, (void **)&g->scope_ends, &g->scope_end_capacity, g->scope_end_count + 1, sizeof *g->scope_ends)) return false;
+    const struct hbg__free_block *last = &g->free_blocks[first + count - 1];
+    merged->size_bytes = last->off + last->size_bytes - merged->off;
+    merged->scope_end = g->scope_end_count;
+    g->scope_ends[g->scope_end_count++] = (struct hbg__scope_end){ 0, 0, noop };
+    return true;
+}
+
+/* Pieces of different scopes that lie side by side become one block again. Once for each time that scopes have ended since. */
+static bool merge_free_blocks(struct hbg_graph *g)
+{
+    uint32_t kept = g->free_first;
+    if (g->manual || g->merged_at == g->scope_end_count) return true;
+    qsort(g->free_blocks + g->free_first, g->free_count - g->free_first, sizeof *g->free_blocks, by_offset);
+    for (uint32_t i = g->free_first, end; i < g->free_count; i = end) {
+        struct hbg__free_block merged;
+        for (end = i + 1; end < g->free_count && g->free_blocks[end - 1].off + g->free_blocks[end - 1].size_bytes == g->free_blocks[end].off; end++) continue;
+        if (!merge_neighbours(g, i, end - i, &merged)) return false;
+        g->free_blocks[kept++] = merged;
+    }
+    g->free_count = kept;
+    g->merged_at = g->scope_end_count;
+    return true;
+}
+
+/* What the heap may be: the declared limit, else what the machine has. */
+static uint64_t heap_limit(const struct hbg_graph *g)
+{
+    if (g->input->limit_heap_bytes) return g->input->limit_heap_bytes;
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 46;
+}
+
 /* Bytes for an intermediate, and the mark its history starts with. */
 static bool heap_take(struct hbg_graph *g, uint64_t size, uint64_t *off, uint32_t *writer)
 {
-    uint64_t reuse_after = reuse_after_bytes(g), limit = g->input->limit_heap_bytes;
     uint32_t scope_end;
     *writer = 0;
     *off = g->heap_top;
     if (size == 0) return true;
-    if (g->heap_top + size > reuse_after && take_free_block(g, size, off, &scope_end))
-        return noop_of_scope(g, &g->scope_ends[scope_end], writer);
-    if ((limit && size > limit - g->heap_top) || size > ((uint64_t)1 << 46) - g->heap_top) {
-        hbg__graph_fail_limit(g, "limit_heap_bytes", g->heap_top, limit ? limit : (uint64_t)1 << 46, size,
-                              "raise it in the device's options, or end scopes earlier");
-        return false;
+    if (size > UINT64_MAX / 2 || g->heap_top + size > reuse_after_bytes(g)) {
+        if (take_free_block(g, size, off, &scope_end)) return noop_of_scope(g, &g->scope_ends[scope_end], writer);
+        if (!merge_free_blocks(g)) return false;
+        if (take_free_block(g, size, off, &scope_end)) return noop_of_scope(g, &g->scope_ends[scope_end], writer);
+        uint64_t limit = heap_limit(g);
+        if (g->heap_top > limit || size > limit - g->heap_top) {
+            hbg__graph_fail_limit(g, "limit_heap_bytes", g->heap_top, limit, size, "raise it in the device's options, or end scopes earlier");
+            return false;
+        }
     }
     g->heap_top += size;
     return true;
