@@ -295,20 +295,22 @@ enum hbg_status hbg_run_poll(struct hbg_run handle, enum hbg_run_state *state)
     return HBG_OK;
 }
 
-static enum hbg_status say_what_runs(struct hbg__run *run, uint64_t timeout_ns)
+/* For a wait that timed out; the device lock is held. */
+static void say_what_runs(struct hbg__run *run, uint64_t timeout_ns)
 {
     struct hbg_device *device = run->device;
     struct hbg__platform_progress now;
     char label[HBG__LABEL_BYTES];
-    if (!device->ops->progress || !device->ops->progress(device->platform, run->streams.stream[HBG__STREAM_WORK], &now))
-        return hbg__error_set(run->error, HBG_TIMEOUT, run->program->name, "%s did not end within %" PRIu64 " ns; no task runs at this moment", hbg__run_label(run, label), timeout_ns);
+    if (!device->ops->progress || !device->ops->progress(device->platform, run->streams.stream[HBG__STREAM_WORK], &now)) {
+        hbg__error_set(run->error, HBG_TIMEOUT, run->program->name, "%s did not end within %" PRIu64 " ns; no task runs at this moment", hbg__run_label(run, label), timeout_ns);
+        return;
+    }
     const char *kernel = hbg__program_kernel_name(run->program, now.kernel);
     struct hbg_error text = { .size = sizeof text };
     hbg__error_set(&text, HBG_TIMEOUT, kernel, "%s did not end within %" PRIu64 " ns: task %u (kernel \"%.60s\") runs longest, on worker %u",
                    hbg__run_label(run, label), timeout_ns, now.task, kernel, now.worker);
     text.task = now.task;
     hbg__error_copy(run->error, &text);
-    return HBG_TIMEOUT;
 }
 
 /* Until the end, the deadline or the timeout, whichever comes first. True: it has ended. */
@@ -332,9 +334,12 @@ static enum hbg_status wait_in(struct hbg__run *run, enum hbg__run_phase phase, 
     if (HBG_UNLIKELY(phase == HBG__RUN_DROPPED || phase == HBG__RUN_UNLAUNCHED)) return HBG_OK;
     if (HBG_UNLIKELY(phase != HBG__RUN_LAUNCHED)) return HBG_E_ORDER;
     if (HBG_LIKELY(wait_for_end(run, timeout_ns))) return HBG_OK;
-    if (HBG_LIKELY(!hbg__run_is_lost(run))) return say_what_runs(run, timeout_ns);
-    hbg__run_say_lost(run, run->error);
-    return HBG_E_DEVICE;
+    bool lost = hbg__run_is_lost(run);
+    pthread_mutex_lock(&run->device->lock);     /* several may wait for one run, and it has one error to write to */
+    if (lost) hbg__run_say_lost(run, run->error);
+    else say_what_runs(run, timeout_ns);
+    pthread_mutex_unlock(&run->device->lock);
+    return lost ? HBG_E_DEVICE : HBG_TIMEOUT;
 }
 
 enum hbg_status hbg_run_wait(struct hbg_run handle, uint64_t timeout_ns)
