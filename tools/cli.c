@@ -7,11 +7,14 @@
 #include "base/option.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 void hbg__cli_error(const char *command, const char *format, ...)
 {
@@ -181,28 +184,50 @@ enum cli_outcome hbg__cli_parse(const struct cli_command *command, int argc, cha
 
 /* ---- output files ---- */
 
+/* Could this file be written? 0, or why not. */
+static int why_not_writable(const char *path)
+{
+    struct stat there;
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (stat(path, &there) == 0) return S_ISDIR(there.st_mode) ? EISDIR : access(path, W_OK) ? errno : 0;
+    if (errno != ENOENT) return errno;
+    if (strlen(path) >= sizeof folder) return ENAMETOOLONG;
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
+    return access(folder, W_OK) ? errno : 0;
+}
+
 bool hbg__cli_output_open(struct cli_output *output, const char *command, const char *path)
 {
-    output->command = command;
-    output->path = path;
-    output->stream = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
-    if (!output->stream)
-        hbg__cli_error(command, "`%s` cannot be written: %s", path, strerror(errno));
+    bool standard = strcmp(path, "-") == 0;
+    int why = standard ? 0 : why_not_writable(path);
+    *output = (struct cli_output){ .command = command, .path = path, .stream = standard ? stdout : NULL };
+    if (!standard && !why && !(output->stream = open_memstream(&output->text, &output->length))) why = errno;
+    if (!output->stream) hbg__cli_error(command, "`%s` cannot be written: %s", path, strerror(why));
     return output->stream != NULL;
+}
+
+/* All of it at once; 0, or why not. */
+static int write_file(const struct cli_output *output)
+{
+    FILE *file = fopen(output->path, "we");
+    if (!file) return errno;
+    bool whole = fwrite(output->text, 1, output->length, file) == output->length;
+    int why = whole ? 0 : errno ? errno : EIO;
+    if (fclose(file) != 0 && !why) why = errno;
+    return why;
 }
 
 bool hbg__cli_output_close(struct cli_output *output)
 {
     FILE *stream = output->stream;
-    bool bad = ferror(stream) != 0;
-    int why = bad && errno ? errno : EIO;
+    int why = ferror(stream) ? EIO : 0;
 
-    if ((stream == stdout ? fflush(stream) : fclose(stream)) != 0 && !bad) {
-        bad = true;
-        why = errno;
-    }
+    if ((stream == stdout ? fflush(stream) : fclose(stream)) != 0 && !why) why = errno;
+    if (stream != stdout && !why && output->length > 0) why = write_file(output);
+    free(output->text);
+    output->text = NULL;
     output->stream = NULL;
-    if (bad)
-        hbg__cli_error(output->command, "`%s` was not written whole: %s", output->path, strerror(why));
-    return !bad;
+    if (why) hbg__cli_error(output->command, "`%s` was not written whole: %s", output->path, strerror(why));
+    return !why;
 }

@@ -56,6 +56,8 @@ const char *hbg__cli_hint(const char *name, const char *const *known, size_t cou
 struct cli_output {
     const char *command, *path;
     FILE *stream;
+    char *text;                         /* of a file, until it is written at close: an interrupted command leaves the old one */
+    size_t length;
 };
 bool hbg__cli_output_open(struct cli_output *output, const char *command, const char *path);
 bool hbg__cli_output_close(struct cli_output *output);

@@ -6,9 +6,11 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 HBG = os.environ["HBG"]
 DEVICES = [f"cpu:workers={workers},memory={memory}" for workers in (1, 2, 8) for memory in ("unified", "discrete")]
@@ -181,8 +183,23 @@ def info():
             assert done.returncode == 0, (workload, memory, done.stdout, done.stderr)
 
 
+def interrupted_run_keeps_old_files():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "result.json")
+        with open(path, "w") as file:
+            file.write("earlier")
+        done = subprocess.Popen([HBG, "run", "gp", "--rounds", "100000", "--json", path, "--out", os.path.join(folder, "new.csv")],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.3)
+        done.send_signal(signal.SIGINT)
+        assert done.wait(timeout=60) != 0
+        with open(path) as file:
+            assert file.read() == "earlier"
+        assert os.listdir(folder) == ["result.json"], os.listdir(folder)
+
+
 if __name__ == "__main__":
     for test in (every_device_same_bits, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
-                 text_lists_what_was_asked, failing_kernel, progress_on_a_terminal, info):
+                 text_lists_what_was_asked, failing_kernel, progress_on_a_terminal, interrupted_run_keeps_old_files, info):
         test()
         print("ok", test.__name__)
