@@ -31,8 +31,8 @@
 struct hbg__memory;
 struct hbg__log;
 struct hbg__option_set;
-struct hbg_platform;                /* an open back end; each one defines its own */
-struct hbg_stream;                  /* likewise */
+struct hbg__platform;               /* an open back end; each one defines its own */
+struct hbg__stream;                 /* likewise */
 
 struct hbg__platform_properties {
     uint32_t workers;
@@ -60,70 +60,70 @@ struct hbg__platform_context {
     uint64_t reserve_bytes;         /* address space of a zone; 0: the default */
 };
 
-struct hbg_platform_ops {
+struct hbg__platform_ops {
     const char *name;
 
     /* required: take the options from the spec; every problem of the spec is HBG_E_OPTION */
-    enum hbg_status (*open)(struct hbg__option_set *spec, const struct hbg__platform_context *context, struct hbg_platform **platform);
+    enum hbg_status (*open)(struct hbg__option_set *spec, const struct hbg__platform_context *context, struct hbg__platform **platform);
     /* required: nothing is in flight, all memory and streams were given back */
-    void (*close)(struct hbg_platform *platform);
+    void (*close)(struct hbg__platform *platform);
     /* required: instead of close, where a cancelled launch does not end. What its cores may still use stays: the platform, every zone,
        allocation and stream. Returns how many cores are left in a kernel */
-    uint32_t (*abandon)(struct hbg_platform *platform);
+    uint32_t (*abandon)(struct hbg__platform *platform);
     /* optional, default yes: can this machine have the platform? */
     bool (*probe)(void);
     /* required */
-    void (*properties)(const struct hbg_platform *platform, struct hbg__platform_properties *properties);
+    void (*properties)(const struct hbg__platform *platform, struct hbg__platform_properties *properties);
 
     /* required: 256-byte aligned; HBG_E_NO_MEMORY */
-    enum hbg_status (*memory_alloc)(struct hbg_platform *platform, uint64_t size_bytes, uint64_t *address);
-    void (*memory_free)(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes);
+    enum hbg_status (*memory_alloc)(struct hbg__platform *platform, uint64_t size_bytes, uint64_t *address);
+    void (*memory_free)(struct hbg__platform *platform, uint64_t address, uint64_t size_bytes);
     /* optional, default NULL: the host address of device memory; NULL where the host cannot read it */
-    void *(*memory_map)(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes);
+    void *(*memory_map)(struct hbg__platform *platform, uint64_t address, uint64_t size_bytes);
     /* optional, default NULL: nothing is known. Is what lies around an allocation, and belongs to nobody, as memory_alloc left it?
        False: *offset of the lowest byte that is not, from `address`. */
-    bool (*memory_intact)(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes, int64_t *offset);
+    bool (*memory_intact)(struct hbg__platform *platform, uint64_t address, uint64_t size_bytes, int64_t *offset);
     /* optional, default NULL: nothing is known. A checksum over the queues of the device, which nobody may change between the end
        of one launch and the next. */
-    uint64_t (*queue_sum)(struct hbg_platform *platform);
+    uint64_t (*queue_sum)(struct hbg__platform *platform);
     /* required: at least size_bytes; HBG_E_NO_MEMORY leaves the zone as it was */
-    enum hbg_status (*zone_fit)(struct hbg_platform *platform, struct hbg__zone *zone, uint64_t size_bytes);
-    void (*zone_close)(struct hbg_platform *platform, struct hbg__zone *zone);
+    enum hbg_status (*zone_fit)(struct hbg__platform *platform, struct hbg__zone *zone, uint64_t size_bytes);
+    void (*zone_close)(struct hbg__platform *platform, struct hbg__zone *zone);
 
     /* required: in order on one stream */
-    enum hbg_status (*stream_create)(struct hbg_platform *platform, struct hbg_stream **stream);
-    void (*stream_destroy)(struct hbg_platform *platform, struct hbg_stream *stream);
-    enum hbg_status (*stream_sync)(struct hbg_platform *platform, struct hbg_stream *stream);
-    bool (*stream_query)(struct hbg_platform *platform, struct hbg_stream *stream);        /* nothing is queued or runs */
-    enum hbg_status (*copy_in)(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t target, const void *source, uint64_t size_bytes);
-    enum hbg_status (*copy_out)(struct hbg_platform *platform, struct hbg_stream *stream, void *target, uint64_t source, uint64_t size_bytes);
-    enum hbg_status (*fill)(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t target, unsigned char byte, uint64_t size_bytes);
+    enum hbg_status (*stream_create)(struct hbg__platform *platform, struct hbg__stream **stream);
+    void (*stream_destroy)(struct hbg__platform *platform, struct hbg__stream *stream);
+    enum hbg_status (*stream_sync)(struct hbg__platform *platform, struct hbg__stream *stream);
+    bool (*stream_query)(struct hbg__platform *platform, struct hbg__stream *stream);        /* nothing is queued or runs */
+    enum hbg_status (*copy_in)(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t target, const void *source, uint64_t size_bytes);
+    enum hbg_status (*copy_out)(struct hbg__platform *platform, struct hbg__stream *stream, void *target, uint64_t source, uint64_t size_bytes);
+    enum hbg_status (*fill)(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t target, unsigned char byte, uint64_t size_bytes);
 
     /* required: *table is the device address of a struct hbg__kernel_table with scratch for every worker */
-    enum hbg_status (*program_register)(struct hbg_platform *platform, struct hbg_stream *stream, const struct hbg_kernel *kernels,
+    enum hbg_status (*program_register)(struct hbg__platform *platform, struct hbg__stream *stream, const struct hbg_kernel *kernels,
                                         uint32_t count, uint64_t *table);
-    void (*program_release)(struct hbg_platform *platform, uint64_t table);
+    void (*program_release)(struct hbg__platform *platform, uint64_t table);
 
     /* optional, default nothing: what a launch needs of slot and platform beyond the descriptor */
-    enum hbg_status (*prepare)(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t descriptor);
+    enum hbg_status (*prepare)(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t descriptor);
     /* required: `descriptor` is the device address of a struct hbg__launch; it stays until the launch is done */
-    enum hbg_status (*launch)(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t descriptor);
-    bool (*poll)(struct hbg_platform *platform, struct hbg_stream *stream);
-    bool (*wait)(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t timeout_ns);  /* false: time is up */
-    void (*result)(struct hbg_platform *platform, struct hbg_stream *stream, struct hbg__launch_result *result);
+    enum hbg_status (*launch)(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t descriptor);
+    bool (*poll)(struct hbg__platform *platform, struct hbg__stream *stream);
+    bool (*wait)(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t timeout_ns);  /* false: time is up */
+    void (*result)(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__launch_result *result);
     /* required: tasks not yet started are skipped; the launch still ends by itself */
-    void (*abort)(struct hbg_platform *platform, struct hbg_stream *stream);
+    void (*abort)(struct hbg__platform *platform, struct hbg__stream *stream);
     /* optional, default HBG_E_DEVICE: make an unusable device usable again */
-    enum hbg_status (*recover)(struct hbg_platform *platform);
+    enum hbg_status (*recover)(struct hbg__platform *platform);
     /* optional, default unknown */
-    bool (*progress)(struct hbg_platform *platform, struct hbg_stream *stream, struct hbg__platform_progress *progress);
+    bool (*progress)(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__platform_progress *progress);
     /* optional, default the monotonic clock of the host, ns */
-    uint64_t (*clock)(struct hbg_platform *platform);
+    uint64_t (*clock)(struct hbg__platform *platform);
 };
 
-extern const struct hbg_platform_ops hbg__cpu_ops, hbg__null_ops;
+extern const struct hbg__platform_ops hbg__cpu_ops, hbg__null_ops;
 
 /* The back end of that name; NULL: `error` names the nearest one. */
-const struct hbg_platform_ops *hbg__platform_find(const char *name, struct hbg_error *error);
+const struct hbg__platform_ops *hbg__platform_find(const char *name, struct hbg_error *error);
 
 #endif /* HBG_PLATFORM_PLATFORM_H */

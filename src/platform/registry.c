@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "base/option.h"
 
-static const struct hbg_platform_ops *const platforms[] = { &hbg__cpu_ops, &hbg__null_ops };
+static const struct hbg__platform_ops *const platforms[] = { &hbg__cpu_ops, &hbg__null_ops };
 enum { PLATFORM_COUNT = sizeof platforms / sizeof platforms[0] };
 
-const struct hbg_platform_ops *hbg__platform_find(const char *name, struct hbg_error *error)
+const struct hbg__platform_ops *hbg__platform_find(const char *name, struct hbg_error *error)
 {
     const char *names[PLATFORM_COUNT];
     for (int i = 0; i < PLATFORM_COUNT; i++) {

@@ -2,7 +2,7 @@
 /* transfer.c - see transfer.h. All three copy run by run, in the order of the iterator there. */
 #include "platform/transfer.h"
 
-enum hbg_status hbg__transfer_in(const struct hbg_platform_ops *ops, struct hbg_platform *platform, struct hbg_stream *stream,
+enum hbg_status hbg__transfer_in(const struct hbg__platform_ops *ops, struct hbg__platform *platform, struct hbg__stream *stream,
                                  uint64_t target, const unsigned char *source, const struct hbg__view *view, uint64_t *bytes)
 {
     struct hbg__byte_runs runs = hbg__byte_runs_first(view);
@@ -15,7 +15,7 @@ enum hbg_status hbg__transfer_in(const struct hbg_platform_ops *ops, struct hbg_
     return HBG_OK;
 }
 
-enum hbg_status hbg__transfer_out(const struct hbg_platform_ops *ops, struct hbg_platform *platform, struct hbg_stream *stream,
+enum hbg_status hbg__transfer_out(const struct hbg__platform_ops *ops, struct hbg__platform *platform, struct hbg__stream *stream,
                                   unsigned char *target, uint64_t source, const struct hbg__view *view, uint64_t *bytes)
 {
     struct hbg__byte_runs runs = hbg__byte_runs_first(view);
@@ -28,7 +28,7 @@ enum hbg_status hbg__transfer_out(const struct hbg_platform_ops *ops, struct hbg
     return HBG_OK;
 }
 
-enum hbg_status hbg__transfer_fill(const struct hbg_platform_ops *ops, struct hbg_platform *platform, struct hbg_stream *stream,
+enum hbg_status hbg__transfer_fill(const struct hbg__platform_ops *ops, struct hbg__platform *platform, struct hbg__stream *stream,
                                    uint64_t target, unsigned char byte, const struct hbg__view *view)
 {
     struct hbg__byte_runs runs = hbg__byte_runs_first(view);

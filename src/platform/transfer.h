@@ -30,11 +30,11 @@ static inline bool hbg__byte_runs_next(struct hbg__byte_runs *runs)
 
 /* The view's bytes count from `target` on the device and from `source` on the host. *bytes is what was copied. Cost: one copy for
    each run of bytes without a gap. */
-enum hbg_status hbg__transfer_in(const struct hbg_platform_ops *ops, struct hbg_platform *platform, struct hbg_stream *stream,
+enum hbg_status hbg__transfer_in(const struct hbg__platform_ops *ops, struct hbg__platform *platform, struct hbg__stream *stream,
                                  uint64_t target, const unsigned char *source, const struct hbg__view *view, uint64_t *bytes);
-enum hbg_status hbg__transfer_out(const struct hbg_platform_ops *ops, struct hbg_platform *platform, struct hbg_stream *stream,
+enum hbg_status hbg__transfer_out(const struct hbg__platform_ops *ops, struct hbg__platform *platform, struct hbg__stream *stream,
                                   unsigned char *target, uint64_t source, const struct hbg__view *view, uint64_t *bytes);
-enum hbg_status hbg__transfer_fill(const struct hbg_platform_ops *ops, struct hbg_platform *platform, struct hbg_stream *stream,
+enum hbg_status hbg__transfer_fill(const struct hbg__platform_ops *ops, struct hbg__platform *platform, struct hbg__stream *stream,
                                    uint64_t target, unsigned char byte, const struct hbg__view *view);
 
 #endif /* HBG_PLATFORM_TRANSFER_H */

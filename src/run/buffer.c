@@ -168,7 +168,7 @@ enum hbg_status hbg_buffer_write(struct hbg_buffer *buffer, size_t offset, const
     if (status || size_bytes == 0) return status;
     struct hbg_device *device = buffer->device;
     pthread_mutex_lock(&device->bootstrap_lock);
-    struct hbg_stream *stream = device->bootstrap.stream[HBG__STREAM_COPY];
+    struct hbg__stream *stream = device->bootstrap.stream[HBG__STREAM_COPY];
     buffer->writes++;
     status = device->ops->copy_in(device->platform, stream, buffer->address + offset, source, size_bytes);
     if (!status) status = device->ops->stream_sync(device->platform, stream);
@@ -181,7 +181,7 @@ static enum hbg_status copy_out(struct hbg_buffer *buffer, uint64_t offset, void
 {
     struct hbg_device *device = buffer->device;
     pthread_mutex_lock(&device->bootstrap_lock);
-    struct hbg_stream *stream = device->bootstrap.stream[HBG__STREAM_COPY];
+    struct hbg__stream *stream = device->bootstrap.stream[HBG__STREAM_COPY];
     enum hbg_status status = device->ops->copy_out(device->platform, stream, target, buffer->address + offset, size_bytes);
     if (!status) status = device->ops->stream_sync(device->platform, stream);
     pthread_mutex_unlock(&device->bootstrap_lock);

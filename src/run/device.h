@@ -46,11 +46,11 @@ struct hbg__counter_set {
 };
 
 enum { HBG__STREAM_COPY, HBG__STREAM_WORK, HBG__STREAM_COUNT };
-struct hbg__stream_set { struct hbg_stream *stream[HBG__STREAM_COUNT]; bool made; };
+struct hbg__stream_set { struct hbg__stream *stream[HBG__STREAM_COUNT]; bool made; };
 
 struct hbg_device {
-    const struct hbg_platform_ops *ops;
-    struct hbg_platform *platform;
+    const struct hbg__platform_ops *ops;
+    struct hbg__platform *platform;
     struct hbg__platform_properties properties;
     struct hbg__memory memory;
     struct hbg__log log;

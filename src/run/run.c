@@ -317,7 +317,7 @@ static void say_what_runs(struct hbg__run *run, uint64_t timeout_ns)
 static bool wait_for_end(struct hbg__run *run, uint64_t timeout_ns)
 {
     struct hbg_device *device = run->device;
-    struct hbg_stream *stream = run->streams.stream[HBG__STREAM_WORK];
+    struct hbg__stream *stream = run->streams.stream[HBG__STREAM_WORK];
     if (HBG_LIKELY(run->deadline_ns == UINT64_MAX)) return device->ops->wait(device->platform, stream, timeout_ns);
     uint64_t until = timeout_ns == HBG_FOREVER ? UINT64_MAX : hbg__clock_after_ns(timeout_ns), now = hbg__clock_ns();
     if (now < run->deadline_ns) {

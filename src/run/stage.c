@@ -55,7 +55,7 @@ static enum hbg_status upload_image(struct hbg__run *run, struct hbg_error *erro
     uint64_t into = (uint64_t)(uintptr_t)recording->head & (STAGE_ALIGN - 1);
     enum hbg_status status = fit(run, &kept->device_zone, into + recording->image_bytes, "image on the device", error);
     if (status) return status;
-    struct hbg_stream *stream = run->streams.stream[HBG__STREAM_COPY];
+    struct hbg__stream *stream = run->streams.stream[HBG__STREAM_COPY];
     uint64_t address = kept->device_zone.address + into;
     if (device->properties.poison) status = device->ops->fill(device->platform, stream, kept->device_zone.address, HBG__POISON, kept->device_zone.size_bytes);
     if (!status) status = device->ops->copy_in(device->platform, stream, address, recording->head, recording->image_bytes);

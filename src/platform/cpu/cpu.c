@@ -50,12 +50,12 @@ static enum hbg_status read_spec(struct hbg__option_set *set, struct cpu_spec *s
 }
 
 enum hbg_status hbg__cpu_open(struct hbg__option_set *set, const struct hbg__platform_context *context, bool no_kernels,
-                              struct hbg_platform **platform)
+                              struct hbg__platform **platform)
 {
     struct cpu_spec spec = { .discrete = false };
     enum hbg_status status = read_spec(set, &spec, context->error);
     if (status) return status;
-    struct hbg_platform *made = HBG__NEW(context->memory, struct hbg_platform);
+    struct hbg__platform *made = HBG__NEW(context->memory, struct hbg__platform);
     if (!made) return hbg__error_no_memory(context->error, "platform", sizeof *made);
     spec.workers.no_kernels = no_kernels;
     made->memory = context->memory;
@@ -74,7 +74,7 @@ enum hbg_status hbg__cpu_open(struct hbg__option_set *set, const struct hbg__pla
     return HBG_OK;
 }
 
-void hbg__cpu_close(struct hbg_platform *platform)
+void hbg__cpu_close(struct hbg__platform *platform)
 {
     /* relaxed: the device has stopped using the platform before it closes it */
     HBG_ASSERT(hbg__load_relaxed32(&platform->live_streams) == 0);
@@ -83,9 +83,9 @@ void hbg__cpu_close(struct hbg_platform *platform)
     HBG__DELETE(platform->memory, platform);
 }
 
-uint32_t hbg__cpu_abandon(struct hbg_platform *platform) { return hbg__workers_abandon(platform->workers); }
+uint32_t hbg__cpu_abandon(struct hbg__platform *platform) { return hbg__workers_abandon(platform->workers); }
 
-void hbg__cpu_properties(const struct hbg_platform *platform, struct hbg__platform_properties *properties)
+void hbg__cpu_properties(const struct hbg__platform *platform, struct hbg__platform_properties *properties)
 {
     *properties = (struct hbg__platform_properties){
         .workers = hbg__workers_count(platform->workers), .depth = 1, .clusters = 0,
@@ -93,47 +93,47 @@ void hbg__cpu_properties(const struct hbg_platform *platform, struct hbg__platfo
         .unified = platform->unified, .poison = platform->poison, .page_bytes = platform->page_bytes };
 }
 
-enum hbg_status hbg__cpu_launch(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t descriptor)
+enum hbg_status hbg__cpu_launch(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t descriptor)
 {
     (void)stream;
     hbg__workers_launch(platform->workers, (const struct hbg__launch *)(uintptr_t)descriptor);
     return HBG_OK;
 }
 
-bool hbg__cpu_poll(struct hbg_platform *platform, struct hbg_stream *stream)
+bool hbg__cpu_poll(struct hbg__platform *platform, struct hbg__stream *stream)
 {
     (void)stream;
     return hbg__workers_poll(platform->workers);
 }
 
-bool hbg__cpu_wait(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t timeout_ns)
+bool hbg__cpu_wait(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t timeout_ns)
 {
     (void)stream;
     return hbg__workers_wait(platform->workers, timeout_ns);
 }
 
-void hbg__cpu_result(struct hbg_platform *platform, struct hbg_stream *stream, struct hbg__launch_result *result)
+void hbg__cpu_result(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__launch_result *result)
 {
     (void)stream;
     hbg__workers_result(platform->workers, result);
 }
 
-void hbg__cpu_abort(struct hbg_platform *platform, struct hbg_stream *stream)
+void hbg__cpu_abort(struct hbg__platform *platform, struct hbg__stream *stream)
 {
     (void)stream;
     hbg__workers_cancel(platform->workers);
 }
 
-bool hbg__cpu_progress(struct hbg_platform *platform, struct hbg_stream *stream, struct hbg__platform_progress *progress)
+bool hbg__cpu_progress(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__platform_progress *progress)
 {
     (void)stream;
     return hbg__workers_progress(platform->workers, &progress->task, &progress->kernel, &progress->worker);
 }
 
 static enum hbg_status open_with_kernels(struct hbg__option_set *spec, const struct hbg__platform_context *context,
-                                         struct hbg_platform **platform)
+                                         struct hbg__platform **platform)
 {
     return hbg__cpu_open(spec, context, false, platform);
 }
 
-const struct hbg_platform_ops hbg__cpu_ops = { .name = "cpu", .open = open_with_kernels, HBG__CPU_SHARED_OPS };
+const struct hbg__platform_ops hbg__cpu_ops = { .name = "cpu", .open = open_with_kernels, HBG__CPU_SHARED_OPS };

@@ -9,7 +9,7 @@
  *     workers.c     the threads
  *
  *   field            written by    read by        order
- *   all of hbg_platform but live_streams and live_bytes: open, before the platform is shared
+ *   all of hbg__platform but live_streams and live_bytes: open, before the platform is shared
  *   live_*           any thread    close (test)   relaxed: counts, they publish nothing
  */
 #ifndef HBG_PLATFORM_CPU_CPU_H
@@ -19,7 +19,7 @@
 #include "platform/cpu/workers.h"
 #include "platform/platform.h"
 
-struct hbg_platform {
+struct hbg__platform {
     struct hbg__memory *memory;
     const struct hbg__log *log;
     struct hbg__workers *workers;
@@ -35,33 +35,33 @@ struct hbg_platform {
 enum { HBG__CPU_POISON = 0xaa };
 
 enum hbg_status hbg__cpu_open(struct hbg__option_set *spec, const struct hbg__platform_context *context, bool no_kernels,
-                              struct hbg_platform **platform);
-void hbg__cpu_close(struct hbg_platform *platform);
-uint32_t hbg__cpu_abandon(struct hbg_platform *platform);
-void hbg__cpu_properties(const struct hbg_platform *platform, struct hbg__platform_properties *properties);
-enum hbg_status hbg__cpu_memory_alloc(struct hbg_platform *platform, uint64_t size_bytes, uint64_t *address);
-void hbg__cpu_memory_free(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes);
-bool hbg__cpu_memory_intact(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes, int64_t *offset);
-uint64_t hbg__cpu_queue_sum(struct hbg_platform *platform);
-void *hbg__cpu_memory_map(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes);
-enum hbg_status hbg__cpu_zone_fit(struct hbg_platform *platform, struct hbg__zone *zone, uint64_t size_bytes);
-void hbg__cpu_zone_close(struct hbg_platform *platform, struct hbg__zone *zone);
-enum hbg_status hbg__cpu_stream_create(struct hbg_platform *platform, struct hbg_stream **stream);
-void hbg__cpu_stream_destroy(struct hbg_platform *platform, struct hbg_stream *stream);
-enum hbg_status hbg__cpu_stream_sync(struct hbg_platform *platform, struct hbg_stream *stream);
-bool hbg__cpu_stream_query(struct hbg_platform *platform, struct hbg_stream *stream);
-enum hbg_status hbg__cpu_copy_in(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t target, const void *source, uint64_t size_bytes);
-enum hbg_status hbg__cpu_copy_out(struct hbg_platform *platform, struct hbg_stream *stream, void *target, uint64_t source, uint64_t size_bytes);
-enum hbg_status hbg__cpu_fill(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t target, unsigned char byte, uint64_t size_bytes);
-enum hbg_status hbg__cpu_program_register(struct hbg_platform *platform, struct hbg_stream *stream, const struct hbg_kernel *kernels,
+                              struct hbg__platform **platform);
+void hbg__cpu_close(struct hbg__platform *platform);
+uint32_t hbg__cpu_abandon(struct hbg__platform *platform);
+void hbg__cpu_properties(const struct hbg__platform *platform, struct hbg__platform_properties *properties);
+enum hbg_status hbg__cpu_memory_alloc(struct hbg__platform *platform, uint64_t size_bytes, uint64_t *address);
+void hbg__cpu_memory_free(struct hbg__platform *platform, uint64_t address, uint64_t size_bytes);
+bool hbg__cpu_memory_intact(struct hbg__platform *platform, uint64_t address, uint64_t size_bytes, int64_t *offset);
+uint64_t hbg__cpu_queue_sum(struct hbg__platform *platform);
+void *hbg__cpu_memory_map(struct hbg__platform *platform, uint64_t address, uint64_t size_bytes);
+enum hbg_status hbg__cpu_zone_fit(struct hbg__platform *platform, struct hbg__zone *zone, uint64_t size_bytes);
+void hbg__cpu_zone_close(struct hbg__platform *platform, struct hbg__zone *zone);
+enum hbg_status hbg__cpu_stream_create(struct hbg__platform *platform, struct hbg__stream **stream);
+void hbg__cpu_stream_destroy(struct hbg__platform *platform, struct hbg__stream *stream);
+enum hbg_status hbg__cpu_stream_sync(struct hbg__platform *platform, struct hbg__stream *stream);
+bool hbg__cpu_stream_query(struct hbg__platform *platform, struct hbg__stream *stream);
+enum hbg_status hbg__cpu_copy_in(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t target, const void *source, uint64_t size_bytes);
+enum hbg_status hbg__cpu_copy_out(struct hbg__platform *platform, struct hbg__stream *stream, void *target, uint64_t source, uint64_t size_bytes);
+enum hbg_status hbg__cpu_fill(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t target, unsigned char byte, uint64_t size_bytes);
+enum hbg_status hbg__cpu_program_register(struct hbg__platform *platform, struct hbg__stream *stream, const struct hbg_kernel *kernels,
                                           uint32_t count, uint64_t *table);
-void hbg__cpu_program_release(struct hbg_platform *platform, uint64_t table);
-enum hbg_status hbg__cpu_launch(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t descriptor);
-bool hbg__cpu_poll(struct hbg_platform *platform, struct hbg_stream *stream);
-bool hbg__cpu_wait(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t timeout_ns);
-void hbg__cpu_result(struct hbg_platform *platform, struct hbg_stream *stream, struct hbg__launch_result *result);
-void hbg__cpu_abort(struct hbg_platform *platform, struct hbg_stream *stream);
-bool hbg__cpu_progress(struct hbg_platform *platform, struct hbg_stream *stream, struct hbg__platform_progress *progress);
+void hbg__cpu_program_release(struct hbg__platform *platform, uint64_t table);
+enum hbg_status hbg__cpu_launch(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t descriptor);
+bool hbg__cpu_poll(struct hbg__platform *platform, struct hbg__stream *stream);
+bool hbg__cpu_wait(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t timeout_ns);
+void hbg__cpu_result(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__launch_result *result);
+void hbg__cpu_abort(struct hbg__platform *platform, struct hbg__stream *stream);
+bool hbg__cpu_progress(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__platform_progress *progress);
 
 /* Every entry of the table but name and open. */
 #define HBG__CPU_SHARED_OPS                                                                                            \

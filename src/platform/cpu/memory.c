@@ -19,7 +19,7 @@ static const uint64_t touched_whole = (uint64_t)64 << 20;      /* larger blocks 
 
 struct mapping { uint64_t usable, guard, slack; };
 
-static bool measure(const struct hbg_platform *platform, uint64_t size_bytes, struct mapping *mapping)
+static bool measure(const struct hbg__platform *platform, uint64_t size_bytes, struct mapping *mapping)
 {
     uint64_t page = platform->page_bytes, size = size_bytes ? size_bytes : 1;
     if (size > (uint64_t)1 << 46) return false;
@@ -39,7 +39,7 @@ static void poison_fresh(unsigned char *block, uint64_t size_bytes)
     memset(block + size_bytes - touched_whole, HBG__CPU_POISON, touched_whole);
 }
 
-enum hbg_status hbg__cpu_memory_alloc(struct hbg_platform *platform, uint64_t size_bytes, uint64_t *address)
+enum hbg_status hbg__cpu_memory_alloc(struct hbg__platform *platform, uint64_t size_bytes, uint64_t *address)
 {
     struct mapping mapping;
     if (!measure(platform, size_bytes, &mapping)) return HBG_E_NO_MEMORY;
@@ -62,7 +62,7 @@ enum hbg_status hbg__cpu_memory_alloc(struct hbg_platform *platform, uint64_t si
     return HBG_OK;
 }
 
-void hbg__cpu_memory_free(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes)
+void hbg__cpu_memory_free(struct hbg__platform *platform, uint64_t address, uint64_t size_bytes)
 {
     struct mapping mapping;
     if (address == 0 || !measure(platform, size_bytes, &mapping)) return;
@@ -77,7 +77,7 @@ static const unsigned char *first_changed(const unsigned char *from, const unsig
     return from;
 }
 
-bool hbg__cpu_memory_intact(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes, int64_t *offset)
+bool hbg__cpu_memory_intact(struct hbg__platform *platform, uint64_t address, uint64_t size_bytes, int64_t *offset)
 {
     struct mapping mapping;
     if (address == 0 || (platform->unified && !platform->poison) || !measure(platform, size_bytes, &mapping)) return true;
@@ -88,13 +88,13 @@ bool hbg__cpu_memory_intact(struct hbg_platform *platform, uint64_t address, uin
     return changed == usable + mapping.usable;
 }
 
-void *hbg__cpu_memory_map(struct hbg_platform *platform, uint64_t address, uint64_t size_bytes)
+void *hbg__cpu_memory_map(struct hbg__platform *platform, uint64_t address, uint64_t size_bytes)
 {
     (void)size_bytes;
     return platform->unified ? (void *)(uintptr_t)address : NULL;
 }
 
-enum hbg_status hbg__cpu_zone_fit(struct hbg_platform *platform, struct hbg__zone *zone, uint64_t size_bytes)
+enum hbg_status hbg__cpu_zone_fit(struct hbg__platform *platform, struct hbg__zone *zone, uint64_t size_bytes)
 {
     if (size_bytes <= zone->size_bytes) return HBG_OK;
     if (!zone->arena.origin && !hbg__arena_open(&zone->arena, platform->reserve_bytes, false)) return HBG_E_NO_MEMORY;
@@ -105,7 +105,7 @@ enum hbg_status hbg__cpu_zone_fit(struct hbg_platform *platform, struct hbg__zon
     return HBG_OK;
 }
 
-void hbg__cpu_zone_close(struct hbg_platform *platform, struct hbg__zone *zone)
+void hbg__cpu_zone_close(struct hbg__platform *platform, struct hbg__zone *zone)
 {
     (void)platform;
     hbg__arena_close(&zone->arena);

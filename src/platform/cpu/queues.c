@@ -9,7 +9,7 @@
 #include "sched/sched.h"
 
 /* No launch is in flight, and the caller has seen the last one end. */
-uint64_t hbg__cpu_queue_sum(struct hbg_platform *platform)
+uint64_t hbg__cpu_queue_sum(struct hbg__platform *platform)
 {
     const struct hbg__sched *sched = hbg__workers_sched(platform->workers);
     const struct hbg__ring *ring = &sched->ring;

@@ -9,11 +9,11 @@
 #include "core/kernel_table.h"
 #include "platform/cpu/cpu.h"
 
-struct hbg_stream { struct hbg_platform *platform; };
+struct hbg__stream { struct hbg__platform *platform; };
 
-enum hbg_status hbg__cpu_stream_create(struct hbg_platform *platform, struct hbg_stream **stream)
+enum hbg_status hbg__cpu_stream_create(struct hbg__platform *platform, struct hbg__stream **stream)
 {
-    struct hbg_stream *made = HBG__NEW(platform->memory, struct hbg_stream);
+    struct hbg__stream *made = HBG__NEW(platform->memory, struct hbg__stream);
     if (!made) return HBG_E_NO_MEMORY;
     made->platform = platform;
     hbg__fetch_add_relaxed32(&platform->live_streams, 1);               /* relaxed: a count */
@@ -21,26 +21,26 @@ enum hbg_status hbg__cpu_stream_create(struct hbg_platform *platform, struct hbg
     return HBG_OK;
 }
 
-void hbg__cpu_stream_destroy(struct hbg_platform *platform, struct hbg_stream *stream)
+void hbg__cpu_stream_destroy(struct hbg__platform *platform, struct hbg__stream *stream)
 {
     if (!stream) return;
     hbg__fetch_add_relaxed32(&platform->live_streams, (uint32_t)-1);    /* relaxed: a count */
     HBG__DELETE(platform->memory, stream);
 }
 
-enum hbg_status hbg__cpu_stream_sync(struct hbg_platform *platform, struct hbg_stream *stream)
+enum hbg_status hbg__cpu_stream_sync(struct hbg__platform *platform, struct hbg__stream *stream)
 {
     HBG_ASSERT(stream->platform == platform);
     return HBG_OK;
 }
 
-bool hbg__cpu_stream_query(struct hbg_platform *platform, struct hbg_stream *stream)
+bool hbg__cpu_stream_query(struct hbg__platform *platform, struct hbg__stream *stream)
 {
     HBG_ASSERT(stream->platform == platform);
     return true;
 }
 
-enum hbg_status hbg__cpu_copy_in(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t target, const void *source, uint64_t size_bytes)
+enum hbg_status hbg__cpu_copy_in(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t target, const void *source, uint64_t size_bytes)
 {
     HBG_DEBUG_ASSERT(stream->platform == platform);
     (void)platform;
@@ -49,7 +49,7 @@ enum hbg_status hbg__cpu_copy_in(struct hbg_platform *platform, struct hbg_strea
     return HBG_OK;
 }
 
-enum hbg_status hbg__cpu_copy_out(struct hbg_platform *platform, struct hbg_stream *stream, void *target, uint64_t source, uint64_t size_bytes)
+enum hbg_status hbg__cpu_copy_out(struct hbg__platform *platform, struct hbg__stream *stream, void *target, uint64_t source, uint64_t size_bytes)
 {
     HBG_DEBUG_ASSERT(stream->platform == platform);
     (void)platform;
@@ -58,7 +58,7 @@ enum hbg_status hbg__cpu_copy_out(struct hbg_platform *platform, struct hbg_stre
     return HBG_OK;
 }
 
-enum hbg_status hbg__cpu_fill(struct hbg_platform *platform, struct hbg_stream *stream, uint64_t target, unsigned char byte, uint64_t size_bytes)
+enum hbg_status hbg__cpu_fill(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t target, unsigned char byte, uint64_t size_bytes)
 {
     HBG_DEBUG_ASSERT(stream->platform == platform);
     (void)platform;
@@ -88,7 +88,7 @@ static uint64_t table_bytes(uint32_t count, uint64_t scratch_stride, uint32_t wo
     return entries_bytes(count) + scratch_stride * workers;
 }
 
-enum hbg_status hbg__cpu_program_register(struct hbg_platform *platform, struct hbg_stream *stream, const struct hbg_kernel *kernels,
+enum hbg_status hbg__cpu_program_register(struct hbg__platform *platform, struct hbg__stream *stream, const struct hbg_kernel *kernels,
                                           uint32_t count, uint64_t *table)
 {
     HBG_ASSERT(stream->platform == platform);
@@ -109,7 +109,7 @@ enum hbg_status hbg__cpu_program_register(struct hbg_platform *platform, struct 
     return HBG_OK;
 }
 
-void hbg__cpu_program_release(struct hbg_platform *platform, uint64_t table)
+void hbg__cpu_program_release(struct hbg__platform *platform, uint64_t table)
 {
     const struct hbg__kernel_table *made = (const struct hbg__kernel_table *)(uintptr_t)table;
     if (!table) return;

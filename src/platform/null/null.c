@@ -3,9 +3,9 @@
 #include "platform/cpu/cpu.h"
 
 static enum hbg_status open_without_kernels(struct hbg__option_set *spec, const struct hbg__platform_context *context,
-                                            struct hbg_platform **platform)
+                                            struct hbg__platform **platform)
 {
     return hbg__cpu_open(spec, context, true, platform);
 }
 
-const struct hbg_platform_ops hbg__null_ops = { .name = "null", .open = open_without_kernels, HBG__CPU_SHARED_OPS };
+const struct hbg__platform_ops hbg__null_ops = { .name = "null", .open = open_without_kernels, HBG__CPU_SHARED_OPS };

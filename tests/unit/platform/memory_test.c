@@ -18,14 +18,14 @@
 
 static struct hbg__memory memory;
 static struct hbg__log quiet;
-static const struct hbg_platform_ops *const ops = &hbg__cpu_ops;
+static const struct hbg__platform_ops *const ops = &hbg__cpu_ops;
 
-static struct hbg_platform *open_platform(const char *spec)
+static struct hbg__platform *open_platform(const char *spec)
 {
     struct hbg__option_set set;
     struct hbg_error error = HBG_OPTIONS(error);
     struct hbg__platform_context context = { .memory = &memory, .log = &quiet, .error = &error };
-    struct hbg_platform *platform = NULL;
+    struct hbg__platform *platform = NULL;
     assert_true(hbg__option_parse(&set, spec));
     if (ops->open(&set, &context, &platform)) fail_msg("%s", error.text);
     return platform;
@@ -51,7 +51,7 @@ static void write_byte(unsigned char *at) { *(volatile unsigned char *)at = 1; }
 static void guards_surround_discrete_memory(void **state)
 {
     static const uint64_t sizes[] = { 1, 256, 4095, 4096, 4097, 100000 };
-    struct hbg_platform *platform = open_platform("cpu:workers=1,memory=discrete");
+    struct hbg__platform *platform = open_platform("cpu:workers=1,memory=discrete");
     (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         uint64_t address = 0, size = sizes[i];
@@ -71,7 +71,7 @@ static void guards_surround_discrete_memory(void **state)
 
 static void unified_memory_is_the_hosts(void **state)
 {
-    struct hbg_platform *platform = open_platform("cpu:workers=1");
+    struct hbg__platform *platform = open_platform("cpu:workers=1");
     uint64_t address = 0;
     (void)state;
     assert_int_equal(ops->memory_alloc(platform, 5000, &address), HBG_OK);
@@ -87,7 +87,7 @@ static void unified_memory_is_the_hosts(void **state)
 
 static void zones_keep_their_bytes(void **state)
 {
-    struct hbg_platform *platform = open_platform("cpu:workers=1,memory=discrete");
+    struct hbg__platform *platform = open_platform("cpu:workers=1,memory=discrete");
     struct hbg__zone zone = { 0 };
     (void)state;
     assert_int_equal(ops->zone_fit(platform, &zone, 100), HBG_OK);
@@ -109,8 +109,8 @@ static void zones_keep_their_bytes(void **state)
 /* Every third byte row of a small matrix, reversed; the bytes beside it stay. */
 static void transfers_touch_the_views_bytes(void **state)
 {
-    struct hbg_platform *platform = open_platform("cpu:workers=1,memory=discrete");
-    struct hbg_stream *stream = NULL;
+    struct hbg__platform *platform = open_platform("cpu:workers=1,memory=discrete");
+    struct hbg__stream *stream = NULL;
     unsigned char host[200], back[200];
     struct hbg__view view;
     uint64_t address = 0, bytes = 0;
