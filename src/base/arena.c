@@ -6,6 +6,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "base/bits.h"
+
 enum { PAGE_BYTES = 4096 };
 static const size_t smallest_reserve = (size_t)1 << 20;
 static const size_t smallest_step = (size_t)64 << 10;
@@ -13,7 +15,6 @@ static const size_t largest_step = (size_t)32 << 20;
 static const size_t huge_page = (size_t)2 << 20;
 static const size_t populate_max = (size_t)256 << 20;   /* a larger range is touched page by page, as far as it is used */
 
-static size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 size_t hbg__arena_default_reserve(void)
@@ -42,7 +43,7 @@ static void place(struct hbg__arena *arena, unsigned char *base, size_t bytes, b
 
 bool hbg__arena_open(struct hbg__arena *arena, size_t reserve_bytes, bool two_sided)
 {
-    size_t bytes = reserve_bytes ? round_up(reserve_bytes, 2 * PAGE_BYTES) : hbg__arena_default_reserve();
+    size_t bytes = reserve_bytes ? hbg__round_up(reserve_bytes, 2 * PAGE_BYTES) : hbg__arena_default_reserve();
     unsigned char *base = reserve(bytes);
     while (!base && bytes / 2 >= smallest_reserve) {
         bytes = bytes / 2 & ~(size_t)(PAGE_BYTES - 1);
@@ -81,7 +82,7 @@ static size_t step_to(size_t needed, size_t have, size_t limit)
     size_t step = have < smallest_step ? smallest_step : smaller(have, largest_step);
     size_t goal = needed > have + step ? needed : have + step;
     size_t unit = goal >= huge_page ? huge_page : smallest_step;
-    return smaller(round_up(goal, unit), limit);
+    return smaller(hbg__round_up(goal, unit), limit);
 }
 
 /* A move doubles the reservation until both sides fit, and carries the committed bytes over. */
@@ -91,7 +92,7 @@ static bool move(struct hbg__arena *arena, size_t below, size_t above)
     size_t bytes = arena->below_reserved + arena->above_reserved;
     do {
         if (bytes > SIZE_MAX / 4) return false;
-        bytes = round_up(bytes * 2, PAGE_BYTES);
+        bytes = hbg__round_up(bytes * 2, PAGE_BYTES);
     } while (below > below_share(bytes, two_sided) || above > bytes - below_share(bytes, two_sided));
     unsigned char *base = reserve(bytes);
     if (!base) return false;

@@ -22,8 +22,6 @@
 #define HBG_PRINTF(format_index, first_index) __attribute__((format(printf, format_index, first_index)))
 #define HBG_UNREACHABLE(sentence) hbg__check_failed(__FILE__, __LINE__, sentence)
 
-enum { HBG_CACHE_LINE = 64 };
-
 #ifdef __cplusplus
 extern "C" {
 #endif

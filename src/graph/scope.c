@@ -15,12 +15,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/bits.h"
 #include "graph/append.h"
 #include "graph/hazard_map.h"
 
-enum { NO_NOOP = UINT32_MAX, SEARCH_BLOCKS = 64 };
-
-static uint64_t align_up(uint64_t value) { return (value + 63) & ~(uint64_t)63; }
+enum { NO_NOOP = UINT32_MAX, SEARCH_BLOCKS = 64, HEAP_ALIGN = 64 };
 
 /* ---- the heap ------------------------------------------------------------------------------------------------- */
 
@@ -167,7 +166,7 @@ static bool heap_take(struct hbg_graph *g, uint64_t size, uint64_t *off, uint32_
 
 static bool push_free_block(struct hbg_graph *g, const struct hbg__storage *s, uint32_t scope_end)
 {
-    struct hbg__free_block block = { (uint64_t)s->word_bias, align_up(s->size_bytes), scope_end };
+    struct hbg__free_block block = { (uint64_t)s->word_bias, hbg__round_up(s->size_bytes, HEAP_ALIGN), scope_end };
     struct hbg__free_block *last = g->free_count > g->free_first ? &g->free_blocks[g->free_count - 1] : NULL;
     if (block.size_bytes == 0) return true;
     if (last && last->scope_end == scope_end && last->off + last->size_bytes == block.off) {
@@ -229,7 +228,7 @@ struct hbg_region hbg_alloc(struct hbg_graph *g, enum hbg_dtype dtype, struct hb
     uint64_t size = (uint64_t)r.offset_bytes;
     r.offset_bytes = 0;
     uint32_t layout = hbg__layout_of_region(g, &r);
-    if (!layout || !heap_take(g, align_up(size), &off, &writer)) return bad_region();
+    if (!layout || !heap_take(g, hbg__round_up(size, HEAP_ALIGN), &off, &writer)) return bad_region();
     struct hbg__storage *s = hbg__storage_add(g);
     if (!s) return bad_region();
     s->base = HBG__BASE_HEAP;

@@ -120,7 +120,7 @@ static enum hbg_status open_platform(struct hbg_device *device, struct hbg__opti
     status = hbg__stream_set_make(device, &device->bootstrap);
     if (status) hbg__error_set(error, status, "streams", "the bootstrap streams cannot be made");
     if (!status) {
-        device->run = hbg__alloc_zero(&device->memory, device->properties.depth * sizeof *device->run, HBG_CACHE_LINE);
+        device->run = hbg__alloc_zero(&device->memory, device->properties.depth * sizeof *device->run, HBG__LINE);
         if (!device->run) status = hbg__error_no_memory(error, "pipeline slots", device->properties.depth * sizeof *device->run);
     }
     for (; !status && device->depth < device->properties.depth; device->depth++) {
@@ -139,7 +139,7 @@ static void close_platform(struct hbg_device *device)
     for (uint32_t i = 0; i < device->depth; i++) hbg__run_close(&device->run[i]);
     for (struct hbg_program *p = device->programs; p; p = p->next) hbg__program_forget_memory(p);
     for (struct hbg_buffer *b = device->buffers; b; b = b->next) hbg__buffer_forget_memory(b);
-    if (device->run) hbg__free(&device->memory, device->run, device->properties.depth * sizeof *device->run, HBG_CACHE_LINE);
+    if (device->run) hbg__free(&device->memory, device->run, device->properties.depth * sizeof *device->run, HBG__LINE);
     device->run = NULL;
     device->depth = 0;
     hbg__stream_set_destroy(device, &device->bootstrap);

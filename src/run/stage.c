@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "platform/transfer.h"
@@ -37,8 +38,6 @@ static enum hbg_status device_failed(struct hbg__run *run, enum hbg_status statu
 {
     return status ? hbg__error_set(error, status, what, "the copy of the %s to \"%s\" failed: %s", what, run->device->ops->name, hbg_status_text(status)) : HBG_OK;
 }
-
-static uint64_t align_up(uint64_t value, uint64_t to) { return (value + to - 1) & ~(to - 1); }
 
 /* ---- image ---- */
 
@@ -81,7 +80,7 @@ static enum hbg_status place_groups(struct hbg__run *run, struct hbg_error *erro
         uint64_t host = (uint64_t)(uintptr_t)group->host;
         *placed = (struct hbg__placed_group){ .address = group->buffer ? group->buffer->address : host, .host = group->buffer ? 0 : host };
         if (group->buffer || unified) continue;
-        placed->address = align_up(used + guard, STAGE_ALIGN) + (host & (STAGE_ALIGN - 1));
+        placed->address = hbg__round_up(used + guard, STAGE_ALIGN) + (host & (STAGE_ALIGN - 1));
         used = placed->address + group->size_bytes + guard;
     }
     run->staged_bytes = used;
@@ -175,7 +174,7 @@ static enum hbg_status make_descriptor(struct hbg__run *run, uint32_t bases, str
     struct hbg__memory *memory = &run->device->memory;
     uint32_t capacity = run->base_capacity ? run->base_capacity : BASES_FIRST;
     while (capacity < bases) capacity *= 2;
-    struct hbg__descriptor *made = hbg__alloc(memory, descriptor_bytes(capacity), HBG_CACHE_LINE);
+    struct hbg__descriptor *made = hbg__alloc(memory, descriptor_bytes(capacity), HBG__LINE);
     if (!made) return hbg__error_no_memory(error, "launch descriptor", descriptor_bytes(capacity));
     hbg__run_free_descriptor(run);
     run->descriptor = made;
@@ -185,7 +184,7 @@ static enum hbg_status make_descriptor(struct hbg__run *run, uint32_t bases, str
 
 void hbg__run_free_descriptor(struct hbg__run *run)
 {
-    hbg__free(&run->device->memory, run->descriptor, descriptor_bytes(run->base_capacity), HBG_CACHE_LINE);
+    hbg__free(&run->device->memory, run->descriptor, descriptor_bytes(run->base_capacity), HBG__LINE);
     run->descriptor = NULL;
     run->base_capacity = 0;
 }

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "base/alloc.h"
+#include "base/bits.h"
 #include "platform/cpu/cpu.h"
 
 enum { BLOCK_ALIGN = 256 };
@@ -23,7 +24,7 @@ static bool measure(const struct hbg__platform *platform, uint64_t size_bytes, s
 {
     uint64_t page = platform->page_bytes, size = size_bytes ? size_bytes : 1;
     if (size > (uint64_t)1 << 46) return false;
-    mapping->usable = (size + page - 1) / page * page;
+    mapping->usable = hbg__round_up(size, page);
     mapping->guard = platform->unified ? 0 : page;
     mapping->slack = platform->unified ? 0 : (mapping->usable - size) & ~(uint64_t)(BLOCK_ALIGN - 1);
     return true;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/bits.h"
 #include "core/kernel_table.h"
 #include "platform/cpu/cpu.h"
 
@@ -73,14 +74,14 @@ static uint64_t largest_scratch(const struct hbg_kernel *kernels, uint32_t count
     for (uint32_t i = 0; i < count; i++) {
         if (kernels[i].scratch_bytes > largest) largest = kernels[i].scratch_bytes;
     }
-    return (largest + HBG_CACHE_LINE - 1) & ~(uint64_t)(HBG_CACHE_LINE - 1);
+    return hbg__round_up(largest, HBG__LINE);
 }
 
 /* Table, entries and scratch are one allocation; where they lie is kernel_table.h's drawing. */
 static uint64_t entries_bytes(uint32_t count)
 {
     uint64_t bytes = sizeof(struct hbg__kernel_table) + (uint64_t)count * sizeof(struct hbg__kernel_entry);
-    return (bytes + HBG_CACHE_LINE - 1) & ~(uint64_t)(HBG_CACHE_LINE - 1);
+    return hbg__round_up(bytes, HBG__LINE);
 }
 
 static uint64_t table_bytes(uint32_t count, uint64_t scratch_stride, uint32_t workers)
