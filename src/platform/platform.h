@@ -50,6 +50,9 @@ struct hbg__zone {
     struct hbg__arena arena;        /* of back ends whose device memory is host memory */
 };
 
+/* What fresh device memory is filled with where it must not be read, and what a device with poison=1 writes before a run. */
+enum { HBG__POISON = 0xaa };
+
 /* What the longest-running task of a launch is. */
 struct hbg__platform_progress { uint32_t task, kernel, worker; };
 

@@ -114,7 +114,6 @@ void hbg__run_free_descriptor(struct hbg__run *run);
 enum hbg_status hbg__run_copy_back(struct hbg__run *run, struct hbg_error *error);
 
 /* poison.c: only where the platform says so; see there for the list. */
-enum { HBG__POISON = 0xaa };
 void hbg__poison_arena(struct hbg__arena *arena);
 enum hbg_status hbg__poison_bank(struct hbg__run *run);
 enum hbg_status hbg__poison_outputs(struct hbg__run *run);

@@ -31,9 +31,6 @@ struct hbg__platform {
     struct hbg__atomic_u64 live_bytes;        /* of device allocations, guard pages apart */
 };
 
-/* What a discrete device fills fresh memory with. */
-enum { HBG__CPU_POISON = 0xaa };
-
 enum hbg_status hbg__cpu_open(struct hbg__option_set *spec, const struct hbg__platform_context *context, bool no_kernels,
                               struct hbg__platform **platform);
 void hbg__cpu_close(struct hbg__platform *platform);

@@ -33,11 +33,11 @@ static bool measure(const struct hbg__platform *platform, uint64_t size_bytes, s
 static void poison_fresh(unsigned char *block, uint64_t size_bytes)
 {
     if (size_bytes <= 2 * touched_whole) {
-        memset(block, HBG__CPU_POISON, size_bytes);
+        memset(block, HBG__POISON, size_bytes);
         return;
     }
-    memset(block, HBG__CPU_POISON, touched_whole);
-    memset(block + size_bytes - touched_whole, HBG__CPU_POISON, touched_whole);
+    memset(block, HBG__POISON, touched_whole);
+    memset(block + size_bytes - touched_whole, HBG__POISON, touched_whole);
 }
 
 enum hbg_status hbg__cpu_memory_alloc(struct hbg__platform *platform, uint64_t size_bytes, uint64_t *address)
@@ -56,7 +56,7 @@ enum hbg_status hbg__cpu_memory_alloc(struct hbg__platform *platform, uint64_t s
     if (mapping.usable <= touched_whole) (void)madvise(usable, mapping.usable, MADV_POPULATE_WRITE);
 #endif
     if (!platform->unified) poison_fresh(usable, mapping.usable);
-    else if (platform->poison) memset(usable + size_bytes, HBG__CPU_POISON, mapping.usable - size_bytes);
+    else if (platform->poison) memset(usable + size_bytes, HBG__POISON, mapping.usable - size_bytes);
     /* relaxed: a count, it publishes nothing */
     hbg__fetch_add_relaxed64(&platform->live_bytes, mapping.usable);
     *address = (uint64_t)(uintptr_t)(usable + mapping.slack);
@@ -74,7 +74,7 @@ void hbg__cpu_memory_free(struct hbg__platform *platform, uint64_t address, uint
 /* The first byte of [from, to) that is not poison; `to`: all of them are. */
 static const unsigned char *first_changed(const unsigned char *from, const unsigned char *to)
 {
-    while (from < to && *from == HBG__CPU_POISON) from++;
+    while (from < to && *from == HBG__POISON) from++;
     return from;
 }
 
