@@ -16,6 +16,7 @@
 #endif
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "base/inside.h"
 #include "sched/sched.h"
 
@@ -127,15 +128,6 @@ static int start_threads(struct hbg__workers *workers)
     return status;
 }
 
-static enum hbg_status refuse(struct hbg_error *error, enum hbg_status status, const char *what, int number)
-{
-    if (!error) return status;
-    error->status = status;
-    if (number) snprintf(error->text, sizeof error->text, "%s: %s", what, strerror(number));
-    else snprintf(error->text, sizeof error->text, "%s", what);
-    return status;
-}
-
 enum hbg_status hbg__workers_create(const struct hbg__workers_options *options, struct hbg__memory *memory,
                                     struct hbg__workers **workers, struct hbg_error *error)
 {
@@ -154,7 +146,7 @@ enum hbg_status hbg__workers_create(const struct hbg__workers_options *options, 
     sched_options.stall_ns = options->stall_ns;
 
     made = HBG__NEW(memory, struct hbg__workers);
-    if (!made) return refuse(error, HBG_E_NO_MEMORY, "no memory for the workers", 0);
+    if (!made) return hbg__error_no_memory(error, "workers", sizeof *made);
     made->memory = memory;
     made->count = options->workers;
     made->sched_bytes = hbg__sched_bytes(&sched_options);
@@ -163,7 +155,7 @@ enum hbg_status hbg__workers_create(const struct hbg__workers_options *options, 
     if (block) made->sched = hbg__sched_open(block, &sched_options);
     if (!made->thread || !made->sched) {
         hbg__workers_destroy(made);
-        return refuse(error, HBG_E_NO_MEMORY, "no memory for the workers", 0);
+        return hbg__error_no_memory(error, "workers", hbg__sched_bytes(&sched_options) + options->workers * sizeof(struct thread));
     }
     if (options->pin) order_by_core(cpu, cpus);
     for (uint32_t i = 0; i < made->count; ++i) {
@@ -173,8 +165,9 @@ enum hbg_status hbg__workers_create(const struct hbg__workers_options *options, 
     }
     status = start_threads(made);
     if (status != 0) {
+        uint32_t started = made->started;
         hbg__workers_destroy(made);
-        return refuse(error, HBG_E_DEVICE, "a worker thread cannot be made", status);
+        return hbg__error_set(error, HBG_E_DEVICE, "workers", "worker thread %u of %u cannot be made: %s", started, options->workers, strerror(status));
     }
     *workers = made;
     return HBG_OK;
