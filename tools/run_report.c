@@ -160,10 +160,7 @@ static void json_counters(struct hbg__json *j, const struct hbg_counters *c)
 {
 #define COUNTER(name) hbg__json_key_u64(j, #name, c->name);
     json_object(j, "counters");
-    COUNTER(runs) COUNTER(image_copies) COUNTER(image_bytes) COUNTER(descriptor_copies) COUNTER(descriptor_bytes)
-    COUNTER(argument_copies) COUNTER(argument_bytes) COUNTER(allocations) COUNTER(growths) COUNTER(stream_sets_made)
-    COUNTER(stream_sets_live) COUNTER(programs_registered) COUNTER(libraries_loaded) COUNTER(builds) COUNTER(replays)
-    COUNTER(replay_misses) COUNTER(definitions_uploaded) COUNTER(reuse_edges)
+    HBG_COUNTER_MAP(COUNTER)
     hbg__json_close(j);
 #undef COUNTER
 }

@@ -49,6 +49,12 @@ struct hbg_counters {
     uint64_t reuse_edges;               /* made by the reuse of heap bytes */
 };
 
+/* X(name) for each counter, in the order of the struct. */
+#define HBG_COUNTER_MAP(X)                                                                                            \
+    X(runs) X(image_copies) X(image_bytes) X(descriptor_copies) X(descriptor_bytes) X(argument_copies) X(argument_bytes) \
+    X(allocations) X(growths) X(stream_sets_made) X(stream_sets_live) X(programs_registered) X(libraries_loaded)      \
+    X(builds) X(replays) X(replay_misses) X(definitions_uploaded) X(reuse_edges)
+
 /**
  * struct hbg_device_options - how a device is opened; zero is the default.
  */

@@ -193,7 +193,7 @@ static void read_counters(const struct hbg_device *device, struct hbg_counters *
 {
     struct hbg_counters now = { .size = counters->size };
 #define READ(name) now.name = hbg__load_relaxed64(&device->counters.name);      /* relaxed: statistics */
-    HBG__COUNTERS(READ)
+    HBG_COUNTER_MAP(READ)
 #undef READ
     now.allocations = hbg__memory_allocations(&device->memory);
     memcpy(counters, &now, counters->size < sizeof now ? counters->size : sizeof now);

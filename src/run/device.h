@@ -33,17 +33,12 @@
 #include "platform/platform.h"
 #include "run/process.h"
 
-/* The counters of <hbg/device.h>, in its order. */
-#define HBG__COUNTERS(X)                                                                                               \
-    X(runs) X(image_copies) X(image_bytes) X(descriptor_copies) X(descriptor_bytes) X(argument_copies) X(argument_bytes)\
-    X(allocations) X(growths) X(stream_sets_made) X(stream_sets_live) X(programs_registered) X(libraries_loaded)       \
-    X(builds) X(replays) X(replay_misses) X(definitions_uploaded) X(reuse_edges)
-
 struct hbg__counter_set {
 #define HBG__FIELD(name) struct hbg__atomic_u64 name;
-    HBG__COUNTERS(HBG__FIELD)
+    HBG_COUNTER_MAP(HBG__FIELD)
 #undef HBG__FIELD
 };
+static_assert(sizeof(struct hbg__counter_set) + offsetof(struct hbg_counters, runs) == sizeof(struct hbg_counters), "HBG_COUNTER_MAP names every counter");
 
 enum { HBG__STREAM_COPY, HBG__STREAM_WORK, HBG__STREAM_COUNT };
 struct hbg__stream_set { struct hbg__stream *stream[HBG__STREAM_COUNT]; bool made; };
