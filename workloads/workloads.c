@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The list of built-in workloads.
+ * The list of built-in workloads, and the parameters that they share the checks of.
  */
 #include "workloads.h"
+
+#include <stdio.h>
 
 const struct hbg_workload *const hbg__workloads[] = {
     &hbg__vector_workload,
@@ -11,3 +13,20 @@ const struct hbg_workload *const hbg__workloads[] = {
     &hbg__gp_workload,
     NULL,
 };
+
+int hbg__workload_param(struct hbg_setup *s, const char *name, int64_t least, int64_t most, int64_t *value)
+{
+    long long lo = least, hi = most;
+    char text[160];
+
+    *value = hbg_setup_i64(s, name);
+    if (*value >= least && *value <= most)
+        return 0;
+    if (most == INT64_MAX)
+        snprintf(text, sizeof text, "%s must be at least %lld", name, lo);
+    else if (most - least == 1)
+        snprintf(text, sizeof text, "%s must be %lld or %lld", name, lo, hi);
+    else
+        snprintf(text, sizeof text, "%s must be between %lld and %lld", name, lo, hi);
+    return hbg_setup_fail(s, text);
+}

@@ -19,10 +19,28 @@ extern const struct hbg_workload hbg__gp_workload;
 /* in the order that `hbg list` prints; ends with NULL */
 extern const struct hbg_workload *const hbg__workloads[];
 
+/* What a descriptor says of every workload: functions and kernels are named after it, and its file has `params`. */
+#define WORKLOAD_PARTS(workload, count)                                                                                \
+    .size = sizeof(struct hbg_workload), .abi = HBG_WORKLOAD_ABI, .name = #workload, .params = params,                 \
+    .inputs = hbg__##workload##_inputs, .build = hbg__##workload##_build, .kernels = hbg__##workload##_kernels,        \
+    .kernel_count = (count), .golden = hbg__##workload##_golden
+
+/* the largest tile: its elements are counted in an int by the BLAS */
+enum { WORKLOAD_TILE_MOST = 32768 };
+
+/* a whole parameter from least to most (INT64_MAX: no limit): 0 and the value, or the failure that hbg_setup_fail() latched */
+int hbg__workload_param(struct hbg_setup *s, const char *name, int64_t least, int64_t most, int64_t *value);
+
 /* a number in [-1, 1) with 24 random bits: the same number in f32 and in f64 */
 static inline double workload_uniform(struct hbg_setup *s)
 {
     return (double)(hbg_setup_random(s) >> 40) * 0x1p-23 - 1.0;
+}
+
+static inline void workload_fill_f32(struct hbg_setup *s, float *data, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        data[i] = (float)workload_uniform(s);
 }
 
 /* cells of `cell` elements that cover `extent` elements; no overflow for any extent and cell above zero */

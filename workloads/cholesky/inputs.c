@@ -10,14 +10,12 @@
 
 int hbg__cholesky_inputs(struct hbg_setup *s)
 {
-    int64_t n = hbg_setup_i64(s, "n");
-    struct cholesky_params params = { hbg_setup_i64(s, "tile") };
+    struct cholesky_params params;
     double dominance = hbg_setup_f64(s, "dominance"), *a;
+    int64_t n;
 
-    if (n < 0 || n > INT32_MAX)
-        return hbg_setup_fail(s, "n must be between 0 and 2147483647");
-    if (params.tile < 1 || params.tile > 32768)
-        return hbg_setup_fail(s, "tile must be between 1 and 32768");
+    if (hbg__workload_param(s, "n", 0, INT32_MAX, &n) || hbg__workload_param(s, "tile", 1, WORKLOAD_TILE_MOST, &params.tile))
+        return -1;
     a = hbg_setup_tensor(s, "a", HBG_ARG_INOUT, HBG_F64, HBG_SHAPE(n, n));
     if (!a)
         return -1;
@@ -34,16 +32,8 @@ int hbg__cholesky_inputs(struct hbg_setup *s)
 static const char *const params[] = { "n=1024", "tile=128", "dominance=1.0", NULL };
 
 const struct hbg_workload hbg__cholesky_workload = {
-    .size = sizeof(struct hbg_workload),
-    .abi = HBG_WORKLOAD_ABI,
-    .name = "cholesky",
+    WORKLOAD_PARTS(cholesky, CHOLESKY_KERNEL_COUNT),
     .doc = "tiled Cholesky factorisation of an n x n matrix; the residual |A - L L'| / |A| is checked as well",
-    .params = params,
-    .inputs = hbg__cholesky_inputs,
-    .build = hbg__cholesky_build,
-    .kernels = hbg__cholesky_kernels,
-    .kernel_count = CHOLESKY_KERNEL_COUNT,
-    .golden = hbg__cholesky_golden,
     .abs_tolerance = 1e-9,
     .rel_tolerance = 1e-9,
     .pure_build = true,

@@ -97,10 +97,9 @@ int hbg__gp_inputs(struct hbg_setup *s)
     int status;
 
     memset(&params, 0, sizeof params);
-    params.tile = hbg_setup_i64(s, "tile");
-    if (params.tile < 1 || params.tile > 32768)
-        return hbg_setup_fail(s, "tile must be between 1 and 32768");
-    status = hbg__gp_covariance_params(s, &params.covariance);
+    status = hbg__workload_param(s, "tile", 1, WORKLOAD_TILE_MOST, &params.tile);
+    if (!status)
+        status = hbg__gp_covariance_params(s, &params.covariance);
     if (!status)
         status = table(s);
     if (!status)
@@ -148,16 +147,8 @@ static const char *const params[] = {
 };
 
 const struct hbg_workload hbg__gp_workload = {
-    .size = sizeof(struct hbg_workload),
-    .abi = HBG_WORKLOAD_ABI,
-    .name = "gp",
+    WORKLOAD_PARTS(gp, GP_KERNEL_COUNT),
     .doc = "Gaussian-process regression on a table of times and values; predicts at given times",
-    .params = params,
-    .inputs = hbg__gp_inputs,
-    .build = hbg__gp_build,
-    .kernels = hbg__gp_kernels,
-    .kernel_count = GP_KERNEL_COUNT,
-    .golden = hbg__gp_golden,
     .abs_tolerance = 1e-7,
     .rel_tolerance = 1e-8,
     .pure_build = true,
