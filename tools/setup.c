@@ -8,6 +8,7 @@
 
 #include "cli.h"
 
+#include <float.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,6 +191,7 @@ void *hbg_setup_tensor(struct hbg_setup *s, const char *name, enum hbg_arg_kind 
     t->access = access;
     t->dtype = dtype;
     t->shape = shape;
+    t->abs_tolerance = s->workload.abs_tolerance;
     if (!measure(t)) {
         fail(s, true, "tensor %s is larger than the address space", name);
         return NULL;
@@ -290,6 +292,20 @@ void *hbg_setup_expected(struct hbg_setup *s, const char *name)
     if (!t->expected)
         fail(s, false, "no memory for the expected copy of tensor %s, %zu bytes", name, t->size_bytes);
     return t->expected;
+}
+
+void hbg_setup_tolerance(struct hbg_setup *s, const char *name, double abs_tolerance)
+{
+    struct setup_tensor *t = need_tensor(s, name);
+
+    if (!t)
+        return;
+    if (!setup_is_result(t))
+        fail(s, false, "tensor %s is `in`: it has no tolerance", name);
+    else if (!(abs_tolerance >= 0.0 && abs_tolerance <= DBL_MAX))
+        fail(s, false, "tensor %s: its inputs are too large, or no numbers: how far a right result may be off cannot be told", name);
+    else
+        t->abs_tolerance = abs_tolerance;
 }
 
 bool hbg__setup_keep_inputs(struct hbg_setup *s)

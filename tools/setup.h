@@ -31,6 +31,7 @@ struct setup_tensor {
     int64_t count;
     size_t size_bytes;
     void *data, *input, *expected, *first;
+    double abs_tolerance;               /* the workload's, unless golden gives another */
 };
 
 struct setup_value {

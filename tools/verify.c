@@ -92,7 +92,7 @@ static void compare(const struct hbg_workload *w, const struct setup_tensor *t, 
         double got = 0.0, expected = 0.0, error = error_of(t, i, &got, &expected);
         if (error > v->max_abs_error)
             v->max_abs_error = error;
-        if (error > 0.0 && !(error <= w->abs_tolerance + w->rel_tolerance * fabs(expected)))
+        if (error > 0.0 && !(error <= t->abs_tolerance + w->rel_tolerance * fabs(expected)))
             find_fault(v, "run %llu: %s, element %lld is %.9g where %.9g is expected", (unsigned long long)v->runs, t->name,
                        (long long)i, got, expected);
     }

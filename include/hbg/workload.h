@@ -102,6 +102,16 @@ HBG_API int64_t hbg_setup_count(struct hbg_setup *s, const char *name);
 HBG_API void *hbg_setup_expected(struct hbg_setup *s, const char *name);
 
 /**
+ * hbg_setup_tolerance - how far elements of a result may be from their expected copies, in `golden`; besides rel_tolerance.
+ *
+ * abs_tolerance in  stands for that of the workload, for this tensor alone. Rounding grows with the inputs, which may be a user's own:
+ *                   a reference that has seen them can say how far
+ *
+ * Errors   the tensor is `in`, or the tolerance is no finite number of 0 or more
+ */
+HBG_API void hbg_setup_tolerance(struct hbg_setup *s, const char *name, double abs_tolerance);
+
+/**
  * hbg_setup_result - what the last round left in a tensor; for `residual` and `report`. Borrowed.
  */
 HBG_API const void *hbg_setup_result(struct hbg_setup *s, const char *name);

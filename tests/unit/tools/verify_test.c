@@ -86,6 +86,44 @@ static struct verdict verify_f32(float got, float expected)
     return v;
 }
 
+static double golden_tolerance;
+
+static int golden_that_tells(struct hbg_setup *s)
+{
+    hbg_setup_tolerance(s, "y", golden_tolerance);
+    return golden(s);
+}
+
+/* what golden says stands for the workload's own; what is no tolerance is refused */
+static void tolerance_of_the_reference(void **state)
+{
+    struct hbg_workload w = workload;
+    struct hbg_setup *s;
+    struct verdict v;
+    (void)state;
+
+    w.golden = golden_that_tells;
+    dtype = HBG_F32;
+    for (golden_tolerance = 0.0; golden_tolerance <= 2.0; golden_tolerance += 1.0) {
+        s = make(&w);
+        assert_true(hbg__verify_prepare(s, &v));
+        for (int i = 0; i < N; i++) {
+            ((float *)s->tensor[0].data)[i] = 1.0f;
+            ((float *)s->tensor[0].expected)[i] = 0.0f;
+        }
+        assert_true(hbg__verify_run(s, &v));
+        assert_int_equal(v.verified, golden_tolerance >= 1.0);
+        hbg__setup_destroy(s);
+    }
+    for (int i = 0; i < 3; i++) {
+        golden_tolerance = i == 0 ? -1.0 : i == 1 ? (double)NAN : (double)INFINITY;
+        s = make(&w);
+        assert_false(hbg__verify_prepare(s, &v));
+        assert_non_null(strstr(s->text, "how far a right result may be off cannot be told"));
+        hbg__setup_destroy(s);
+    }
+}
+
 static void tolerances(void **state)
 {
     struct verdict v;
@@ -324,7 +362,8 @@ static void shorter_descriptors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tolerances), cmocka_unit_test(untouched_results_fail), cmocka_unit_test(dtypes),
+        cmocka_unit_test(tolerances), cmocka_unit_test(tolerance_of_the_reference),
+        cmocka_unit_test(untouched_results_fail), cmocka_unit_test(dtypes),
         cmocka_unit_test(later_runs_need_the_same_bits), cmocka_unit_test(residuals),
         cmocka_unit_test(a_reference_must_cover_every_result), cmocka_unit_test(parameters), cmocka_unit_test(tensors),
         cmocka_unit_test(rewinding), cmocka_unit_test(shorter_descriptors),
