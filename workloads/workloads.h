@@ -12,6 +12,7 @@
 #include <hbg/hbg.h>
 
 extern const struct hbg_workload hbg__vector_workload;
+extern const struct hbg_workload hbg__matmul_workload;
 extern const struct hbg_workload hbg__bgemm_workload;
 extern const struct hbg_workload hbg__cholesky_workload;
 extern const struct hbg_workload hbg__gp_workload;
@@ -41,6 +42,18 @@ static inline void workload_fill_f32(struct hbg_setup *s, float *data, int64_t c
 {
     for (int64_t i = 0; i < count; i++)
         data[i] = (float)workload_uniform(s);
+}
+
+/* the largest |data[i]|, for tolerances */
+static inline double workload_largest_f32(const float *data, int64_t count)
+{
+    float largest = 0.0f;
+
+    for (int64_t i = 0; i < count; i++) {
+        float size = data[i] < 0.0f ? -data[i] : data[i];
+        largest = size > largest ? size : largest;
+    }
+    return largest;
 }
 
 /* cells of `cell` elements that cover `extent` elements; no overflow for any extent and cell above zero */

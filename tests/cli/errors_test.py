@@ -16,7 +16,7 @@ MISUSES = [
     (["info", "1"], "hbg info: `1` is one argument too many"),
     (["run"], "hbg run: a workload is needed; `hbg list` shows them"),
     (["run", "choleski"], "hbg run: there is no workload `choleski`; did you mean `cholesky`?"),
-    (["run", "stencil"], "hbg run: there is no workload `stencil`; known are vector, bgemm, cholesky, gp"),
+    (["run", "sorting"], "hbg run: there is no workload `sorting`; known are vector, matmul, bgemm,"),
     (["run", "vector", "--round", "3"], "hbg run: there is no option `--round`; did you mean `--rounds`?"),
     (["run", "vector", "--rounds"], "hbg run: option --rounds needs a value"),
     (["run", "vector", "--rounds", "0"], "hbg run: --rounds: `0` is not between 1 and 1000000000"),

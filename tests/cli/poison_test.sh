@@ -13,6 +13,7 @@ while read -r -a workload; do
     done
 done <<'WORKLOADS'
 vector n=100003 block=4096
+matmul m=70 n=45 k=90 tile=20 k_tile=25
 bgemm task_num=24 tile=20 loop=3 grid_k=4
 cholesky n=150 tile=32
 gp tile=100

@@ -17,6 +17,8 @@ DEVICES = [f"cpu:workers={workers},memory={memory}" for workers in (1, 2, 8) for
 WORKLOADS = [
     ["vector", "n=100003", "block=4096"],
     ["vector", "n=0"],
+    ["matmul", "m=70", "n=45", "k=90", "tile=20", "k_tile=25"],
+    ["matmul", "m=33", "n=64", "k=0", "tile=16"],
     ["bgemm", "task_num=24", "tile=20", "loop=3", "grid_k=4"],
     ["bgemm", "task_num=24", "tile=20", "loop=3", "grid_k=4", "scope=0"],
     ["cholesky", "n=150", "tile=32"],

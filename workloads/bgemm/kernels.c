@@ -14,7 +14,7 @@ static int multiply(const struct hbg_task_view *t)
 
     for (int64_t l = 0; l < loop; l++) {
         int64_t at = l * tile * tile;
-        hbg__dense_product_f32(tile, a + at, b + at, ab + at);
+        hbg__dense_gemm_f32(false, tile, tile, tile, a + at, tile, b + at, tile, ab + at, tile);
     }
     return 0;
 }

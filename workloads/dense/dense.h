@@ -10,6 +10,7 @@
 #ifndef HBG_WORKLOADS_DENSE_H
 #define HBG_WORKLOADS_DENSE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Once, before the first operation: one thread an operation, since the tasks are the parallelism. */
@@ -35,7 +36,8 @@ void hbg__dense_gemm_nt(int64_t m, int64_t n, int64_t k, const double *a, int64_
 void hbg__dense_gemm_nn(int64_t m, int64_t n, int64_t k, const double *a, int64_t lda, const double *b, int64_t ldb,
                         double *c, int64_t ldc);
 
-/* c [n x n] = a b, contiguous */
-void hbg__dense_product_f32(int64_t n, const float *a, const float *b, float *c);
+/* c [m x n] = a b, or c += a b with `add`; a [m x k] and b [k x n] */
+void hbg__dense_gemm_f32(bool add, int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *b, int64_t ldb,
+                         float *c, int64_t ldc);
 
 #endif

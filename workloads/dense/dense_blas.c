@@ -48,9 +48,11 @@ void hbg__dense_gemm_nn(int64_t m, int64_t n, int64_t k, const double *a, int64_
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, -1.0, a, (int)lda, b, (int)ldb, 1.0, c, (int)ldc);
 }
 
-void hbg__dense_product_f32(int64_t n, const float *a, const float *b, float *c)
+void hbg__dense_gemm_f32(bool add, int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *b, int64_t ldb,
+                         float *c, int64_t ldc)
 {
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)n, (int)n, (int)n, 1.0f, a, (int)n, b, (int)n, 0.0f, c, (int)n);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)m, (int)n, (int)k, 1.0f, a, lda ? (int)lda : 1, b, (int)ldb,
+                add ? 1.0f : 0.0f, c, (int)ldc);
 }
 
 #endif

@@ -101,15 +101,16 @@ void hbg__dense_gemm_nn(int64_t m, int64_t n, int64_t k, const double *a, int64_
     }
 }
 
-void hbg__dense_product_f32(int64_t n, const float *a, const float *b, float *c)
+void hbg__dense_gemm_f32(bool add, int64_t m, int64_t n, int64_t k, const float *a, int64_t lda, const float *b, int64_t ldb,
+                         float *c, int64_t ldc)
 {
-    for (int64_t i = 0; i < n; i++) {
-        float *x = c + i * n;
-        for (int64_t j = 0; j < n; j++)
+    for (int64_t i = 0; i < m; i++) {
+        float *x = c + i * ldc;
+        for (int64_t j = 0; !add && j < n; j++)
             x[j] = 0.0f;
-        for (int64_t p = 0; p < n; p++) {
-            float factor = a[i * n + p];
-            const float *y = b + p * n;
+        for (int64_t p = 0; p < k; p++) {
+            float factor = a[i * lda + p];
+            const float *y = b + p * ldb;
             for (int64_t j = 0; j < n; j++)
                 x[j] += factor * y[j];
         }

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -146,32 +147,46 @@ static void bad_pivot_is_named(void **state)
     assert_int_equal(hbg__dense_potrf(3, a.at[0], LD), 3);
 }
 
-static void product_f32(void **state)
+/* m x n x k inside rows of LD; what is only written may hold anything before */
+static void product_f32(int m, int n, int k, bool add)
 {
-    enum { N = 7 };
-    float a[N * N], b[N * N], c[N * N];
-    (void)state;
+    float a[SIDE][LD], b[SIDE][LD], c[SIDE][LD], before[SIDE][LD];
 
-    for (int i = 0; i < N * N; i++) {
-        a[i] = (float)(2.0 * hbg__rng_f64(&rng) - 1.0);
-        b[i] = (float)(2.0 * hbg__rng_f64(&rng) - 1.0);
-        c[i] = NAN;
-    }
-    hbg__dense_product_f32(N, a, b, c);
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++) {
-            double expected = 0.0;
-            for (int p = 0; p < N; p++)
-                expected += (double)a[i * N + p] * b[p * N + j];
-            assert_true(fabs(c[i * N + j] - expected) <= 1e-5);
+    for (int i = 0; i < SIDE; i++)
+        for (int j = 0; j < LD; j++) {
+            a[i][j] = (float)(2.0 * hbg__rng_f64(&rng) - 1.0);
+            b[i][j] = (float)(2.0 * hbg__rng_f64(&rng) - 1.0);
+            c[i][j] = add || i >= m || j >= n ? (float)i - (float)j : NAN;
         }
+    memcpy(before, c, sizeof c);
+    hbg__dense_gemm_f32(add, m, n, k, a[0], LD, b[0], LD, c[0], LD);
+    for (int i = 0; i < SIDE; i++)
+        for (int j = 0; j < LD; j++) {
+            double expected = add ? before[i][j] : 0.0;
+            for (int p = 0; p < k && i < m && j < n; p++)
+                expected += (double)a[i][p] * b[p][j];
+            if (i < m && j < n)
+                assert_true(fabs(c[i][j] - expected) <= 1e-5);
+            else
+                assert_memory_equal(&c[i][j], &before[i][j], sizeof(float));
+        }
+}
+
+static void products_f32(void **state)
+{
+    (void)state;
+    for (int m = 1; m <= SIDE; m += 2)
+        for (int n = 1; n <= SIDE; n += 4)
+            for (int k = 0; k <= SIDE; k += 3)
+                for (int add = 0; add < 2; add++)
+                    product_f32(m, n, k, add);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products), cmocka_unit_test(rank_update), cmocka_unit_test(triangular_solves),
-        cmocka_unit_test(factorisation), cmocka_unit_test(bad_pivot_is_named), cmocka_unit_test(product_f32),
+        cmocka_unit_test(factorisation), cmocka_unit_test(bad_pivot_is_named), cmocka_unit_test(products_f32),
     };
     hbg__dense_prepare();
     hbg__rng_seed(&rng, 1);
