@@ -10,6 +10,7 @@ const struct hbg_workload *const hbg__workloads[] = {
     &hbg__vector_workload,
     &hbg__matmul_workload,
     &hbg__bgemm_workload,
+    &hbg__stencil_workload,
     &hbg__cholesky_workload,
     &hbg__gp_workload,
     NULL,

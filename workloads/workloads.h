@@ -14,6 +14,7 @@
 extern const struct hbg_workload hbg__vector_workload;
 extern const struct hbg_workload hbg__matmul_workload;
 extern const struct hbg_workload hbg__bgemm_workload;
+extern const struct hbg_workload hbg__stencil_workload;
 extern const struct hbg_workload hbg__cholesky_workload;
 extern const struct hbg_workload hbg__gp_workload;
 

@@ -41,6 +41,7 @@ MISUSES = [
     (["run", "bgemm", "tile=0"], "hbg run: bgemm: tile must be between 1 and 32768"),
     (["run", "cholesky", "tile=-4"], "hbg run: cholesky: tile must be between 1 and 32768"),
     (["run", "cholesky", "n=2147483648"], "hbg run: cholesky: n must be between 0 and 2147483647"),
+    (["run", "stencil", "rate=0.3"], "hbg run: stencil: rate must be between 0 and 0.25"),
     (["run", "gp", "noise=-1"], "hbg run: gp: noise must not be negative"),
     (["run", "gp", "trend_length=0"], "hbg run: gp: trend_length must be above zero"),
     (["run", "gp", "predict="], "hbg run: gp: predict: entry 1, ``, is empty where a number is needed"),

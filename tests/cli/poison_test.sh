@@ -15,6 +15,7 @@ done <<'WORKLOADS'
 vector n=100003 block=4096
 matmul m=70 n=45 k=90 tile=20 k_tile=25
 bgemm task_num=24 tile=20 loop=3 grid_k=4
+stencil rows=70 columns=45 tile=16 steps=9
 cholesky n=150 tile=32
 gp tile=100
 WORKLOADS
