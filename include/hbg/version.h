@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* version.h - the library's version, and how its symbols are exported.
  *
- * Structs that may grow begin with their size, which HBG_OPTIONS() sets; a call that is given a smaller one than its library knows
- * returns HBG_E_ABI. Every header compiles alone, as C11 and as C++17.
+ * Structs that may grow begin with their size, which HBG_OPTIONS() sets. A call that is given a smaller one than its library knows, or
+ * options that set something behind what it knows, returns HBG_E_ABI. Every header compiles alone, as C11 and as C++17.
  */
 #ifndef HBG_VERSION_H
 #define HBG_VERSION_H

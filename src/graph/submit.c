@@ -223,7 +223,7 @@ struct hbg_task hbg_submit_args_ex(struct hbg_graph *g, int kernel, const struct
     if (!g) return (struct hbg_task){ UINT32_MAX, 0 };
     if (options) memcpy(&o, options, options->size < sizeof o ? options->size : sizeof o);
     if (options && options->size < sizeof o.size)
-        hbg__graph_fail(g, HBG_E_ABI, -1, "size", "task options without a size: make them with HBG_OPTIONS(task_options)");
+        hbg__graph_fail(g, HBG_E_ABI, -1, "size", "a struct hbg_task_options says that it has %zu bytes: make it with HBG_OPTIONS(task_options)", options->size);
     if (unsupported(&o, &what)) hbg__graph_fail(g, HBG_E_UNSUPPORTED, -1, what, "the task option %s is not supported yet", what);
     return hbg_submit_args(g, kernel, list);
 }

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/inside.h"
 #include "base/option.h"
+#include "run/abi.h"
 #include "run/buffer.h"
 #include "run/run.h"
 
@@ -165,10 +166,11 @@ enum hbg_status hbg_device_open(const char *spec, const struct hbg_device_option
     struct hbg_device_options given = { .size = sizeof given };
     struct hbg__option_set set;
     struct hbg_device *made = NULL;
-    if (options && !hbg__abi_fits(options->size, sizeof *options)) return HBG_E_ABI;
+    enum hbg_status status = options ? hbg__abi_device_options(options) : HBG_OK;
+    if (status) return status;
     if (options) given = *options;
     hbg__error_clear(given.error);
-    enum hbg_status status = hbg__device_check(NULL, "hbg_device_open", given.error);
+    status = hbg__device_check(NULL, "hbg_device_open", given.error);
     if (status) return status;
     if (!device) return hbg__error_set(given.error, HBG_E_NULL, "device", "hbg_device_open got no place for the device");
     if (!spec) return hbg__error_set(given.error, HBG_E_NULL, "spec", "hbg_device_open got no spec; \"cpu\" is one");

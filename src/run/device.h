@@ -95,7 +95,4 @@ struct hbg__buffer_ops hbg__device_buffer_ops(struct hbg_device *device);
 /* Tests: the epoch that the next run of every bank begins at. No run may be in flight. */
 void hbg__device_start_epoch(struct hbg_device *device, uint32_t epoch);
 
-/* The header's structs may grow at their end: size 0 or one below what this library knows is another header's. */
-static inline bool hbg__abi_fits(size_t given, size_t known) { return given >= known; }
-
 #endif /* HBG_RUN_DEVICE_H */

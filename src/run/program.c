@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "graph/signature.h"
+#include "run/abi.h"
 #include "run/run.h"
 
 enum { PARAMS_ALIGN = 16, KERNELS_MAX = 65535 };
@@ -173,9 +174,10 @@ static enum hbg_status attach(struct hbg_program *program, struct hbg_error *err
 enum hbg_status hbg_program_create(struct hbg_device *device, const struct hbg_program_options *options, struct hbg_program **program)
 {
     if (!options) return HBG_E_NULL;
-    if (!hbg__abi_fits(options->size, sizeof *options)) return HBG_E_ABI;
+    enum hbg_status status = hbg__abi_program_options(options, device ? &device->log : NULL);
+    if (status) return status;
     hbg__error_clear(options->error);
-    enum hbg_status status = hbg__device_check(device, "hbg_program_create", options->error);
+    status = hbg__device_check(device, "hbg_program_create", options->error);
     if (status) return status;
     if (!device || !program) return hbg__error_set(options->error, HBG_E_NULL, device ? "program" : "device", "hbg_program_create got no %s", device ? "place for the program" : "device");
     if (!options->build) return hbg__error_set(options->error, HBG_E_NULL, "build", "the program has no build function");

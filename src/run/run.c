@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "run/abi.h"
 #include "run/buffer.h"
 
 /* Its address names the thread. */
@@ -155,10 +156,13 @@ static void release(struct hbg__run *run)
 
 /* ---- prepare ---- */
 
-static enum hbg_status check_options(const struct hbg_run_options *given, struct hbg_run_options *options)
+static const struct hbg__log *log_of(const struct hbg_program *program) { return program ? &program->device->log : NULL; }
+
+static enum hbg_status check_options(const struct hbg_program *program, const struct hbg_run_options *given, struct hbg_run_options *options)
 {
     *options = (struct hbg_run_options){ .size = sizeof *options };
-    if (given && !hbg__abi_fits(given->size, sizeof *given)) return HBG_E_ABI;
+    enum hbg_status status = given ? hbg__abi_run_options(given, log_of(program)) : HBG_OK;
+    if (HBG_UNLIKELY(status)) return status;
     if (given) *options = *given;
     hbg__error_clear(options->error);
     if (options->done)
@@ -178,7 +182,7 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
 {
     struct hbg_run_options options;
     struct hbg__run *run = NULL;
-    enum hbg_status status = check_options(given, &options);
+    enum hbg_status status = check_options(program, given, &options);
     if (HBG_UNLIKELY(status)) return status;
     if (!program || !handle) return hbg__error_set(options.error, HBG_E_NULL, program ? "run" : "program", "hbg_run_prepare got no %s", program ? "place for the run" : "program");
     status = hbg__device_check(program->device, "hbg_run_prepare", options.error);
@@ -417,18 +421,13 @@ static void say_unfinished(const struct hbg__run *run, enum hbg_status status, s
     else hbg__error_set(error, status, "hbg_run_finish", "%s", status == HBG_E_ORDER ? "the run has not ended: launch it and wait, or cancel it, before it is finished" : hbg_status_text(status));
 }
 
-/* Without a size it is a result of this header that nobody made with HBG_OPTIONS; one of another size may end before its error. */
-static enum hbg_status refuse_result(struct hbg_result *result)
-{
-    return hbg__error_set(result->size ? NULL : &result->error, HBG_E_ABI, "size", "a result without a size: make it with HBG_OPTIONS(result)");
-}
-
 enum hbg_status hbg_run_finish(struct hbg_run handle, struct hbg_result *result)
 {
     struct hbg__run *run = NULL;
     enum hbg__run_phase phase = HBG__RUN_FREE;
-    if (result && !hbg__abi_fits(result->size, sizeof *result)) return refuse_result(result);
-    enum hbg_status status = enter(handle, "hbg_run_finish", &run, &phase);
+    enum hbg_status status = result ? hbg__abi_result(result, NULL) : HBG_OK;
+    if (HBG_UNLIKELY(status)) return status;
+    status = enter(handle, "hbg_run_finish", &run, &phase);
     if (HBG_LIKELY(!status)) {
         status = begin_finish(run, phase);
         if (HBG_UNLIKELY(status)) say_unfinished(run, status, result ? &result->error : NULL);
@@ -447,12 +446,13 @@ enum hbg_status hbg_run_sync(struct hbg_program *program, struct hbg_arg_list li
 {
     struct hbg_run run;
     struct hbg_run_options options = { .size = sizeof options };
-    if (result && !hbg__abi_fits(result->size, sizeof *result)) return refuse_result(result);
+    enum hbg_status status = result ? hbg__abi_result(result, log_of(program)) : HBG_OK;
+    if (HBG_UNLIKELY(status)) return status;
     if (result) {
         *result = (struct hbg_result){ .size = result->size, .error.size = result->error.size };
         options.error = &result->error;
     }
-    enum hbg_status status = hbg_run_prepare(program, list, &options, &run);
+    status = hbg_run_prepare(program, list, &options, &run);
     if (HBG_UNLIKELY(status)) return status;
     if (HBG_LIKELY(!hbg_run_launch(run))) (void)!hbg_run_wait(run, HBG_FOREVER);
     return hbg_run_finish(run, result);
