@@ -41,7 +41,7 @@ static bool put_scalar(struct hbg__submit *s, const struct hbg_arg *arg, uint64_
 {
     struct hbg_graph *g = s->g;
     uint32_t layout = dtype > 0 && dtype <= HBG_F64 ? g->scalar_layouts[dtype] : 0;
-    if (dtype != HBG_BOOL && dtype != HBG_I32 && dtype != HBG_U32 && dtype != HBG_I64 && dtype != HBG_U64 && dtype != HBG_F32 && dtype != HBG_F64) {
+    if (!hbg__is_scalar_dtype(dtype)) {
         hbg__graph_fail(g, HBG_E_SIGNATURE, (int)s->arg_count, s->kernel_name, "argument %u of kernel %s is a scalar of type %d, which no scalar has",
                         s->arg_count, s->kernel_name, dtype);
         return false;

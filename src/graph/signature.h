@@ -15,6 +15,12 @@
 #include "base/alloc.h"
 #include "graph/build.h"
 
+/* The types that hbg_bool(), hbg_i32() and their kin make scalars of. */
+static inline bool hbg__is_scalar_dtype(int dtype)
+{
+    return dtype == HBG_BOOL || dtype == HBG_I32 || dtype == HBG_U32 || dtype == HBG_I64 || dtype == HBG_U64 || dtype == HBG_F32 || dtype == HBG_F64;
+}
+
 /* NULL text gives a signature that permits all. HBG_E_SIGNATURE: the sentence names `what` and the word; HBG_E_NO_MEMORY. */
 enum hbg_status hbg__signature_parse(const char *text, struct hbg__memory *memory, const char *what, struct hbg__signature *signature,
                                      struct hbg_error *error);

@@ -15,7 +15,7 @@
 enum { BAD_DTYPE = 0x2000 };            /* above every dtype */
 enum bad_reason {
     BAD_RANK, BAD_DIMENSION, BAD_INDEX, BAD_ORDER, BAD_COUNT, BAD_GAPS, BAD_BROADCAST, BAD_ELEMENT, BAD_TYPE, BAD_SIZE, BAD_NULL,
-    BAD_TOO_LARGE, BAD_POSITION, BAD_REASONS
+    BAD_TOO_LARGE, BAD_POSITION, BAD_BUFFER, BAD_OFFSET, BAD_REASONS
 };
 
 static struct hbg_region bad(struct hbg_region x, enum bad_reason reason, int64_t first, int64_t second)
@@ -29,6 +29,16 @@ static struct hbg_region bad(struct hbg_region x, enum bad_reason reason, int64_
 struct hbg_region hbg__region_of_no_position(int i, size_t count)
 {
     return bad((struct hbg_region){ .rank = 1 }, BAD_POSITION, i, (int64_t)count);
+}
+
+struct hbg_region hbg__region_of_no_buffer(void)
+{
+    return bad((struct hbg_region){ .flags = HBG_REGION_BUFFER }, BAD_BUFFER, 0, 0);
+}
+
+struct hbg_region hbg__region_of_no_offset(uint64_t offset)
+{
+    return bad((struct hbg_region){ .flags = HBG_REGION_BUFFER }, BAD_OFFSET, (int64_t)offset, 0);
 }
 
 /* "4 x 5", of at most five numbers */
@@ -100,9 +110,14 @@ void hbg__region_reason(const struct hbg_region *region, const struct hbg_region
         [BAD_NULL] = "%" PRId64 " elements at a NULL address",
         [BAD_TOO_LARGE] = "more bytes than 63 bits can number",
         [BAD_POSITION] = "hbg_args_region of position %" PRId64 ", which is no region of the %" PRId64 " arguments of the run",
+        [BAD_BUFFER] = "hbg_buffer_region of NULL, which is no buffer",
+        [BAD_OFFSET] = "hbg_buffer_region at byte %" PRIu64 ", more than 63 bits can number",
     };
     int reason = region->dtype - BAD_DTYPE;
-    if (reason < 0 || reason >= BAD_REASONS) inline_reason(region, whole, text, size_bytes);
+    bool known = reason >= 0 && reason < BAD_REASONS;
+    if (region->rank > HBG_RANK_MAX || (!known && hbg_dtype_size(region->dtype) == 0))
+        snprintf(text, size_bytes, "no region that a function of hbg has made (rank %d, dtype %d)", region->rank, region->dtype);
+    else if (!known) inline_reason(region, whole, text, size_bytes);
     else snprintf(text, size_bytes, format[reason], region->stride_bytes[0], region->stride_bytes[1]);
 }
 

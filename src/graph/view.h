@@ -9,6 +9,7 @@
 #define HBG_GRAPH_VIEW_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <hbg/region.h>
 
@@ -18,5 +19,9 @@ void hbg__region_reason(const struct hbg_region *region, const struct hbg_region
 
 /* What stands for boundary position i, which is no region, of `count`. */
 struct hbg_region hbg__region_of_no_position(int i, size_t count);
+
+/* What stands for hbg_buffer_region() of NULL, or at an offset that no region can have. */
+struct hbg_region hbg__region_of_no_buffer(void);
+struct hbg_region hbg__region_of_no_offset(uint64_t offset);
 
 #endif /* HBG_GRAPH_VIEW_H */

@@ -64,8 +64,11 @@ void hbg__run_free_arguments(struct hbg__run *run)
 static enum hbg_status check_kind(const struct hbg_arg *arg, int i, struct hbg_error *error)
 {
     switch (arg->kind) {
-    case HBG_ARG_IN: case HBG_ARG_OUT: case HBG_ARG_INOUT: case HBG_ARG_UNTRACKED: case HBG_ARG_SCALAR:
+    case HBG_ARG_IN: case HBG_ARG_OUT: case HBG_ARG_INOUT: case HBG_ARG_UNTRACKED:
         return HBG_OK;
+    case HBG_ARG_SCALAR:
+        if (HBG_LIKELY(hbg__is_scalar_dtype(arg->dtype))) return HBG_OK;
+        return hbg__error_set_argument(error, HBG_E_SIGNATURE, i, "dtype", "argument %d is a scalar of type %u, which no scalar has", i, arg->dtype);
     case HBG_ARG_ACCUMULATE:
         return hbg__error_set_argument(error, HBG_E_UNSUPPORTED, i, "accumulate", "argument %d is hbg_accumulate, which this version does not run", i);
     case HBG_ARG_BYTES:
@@ -95,6 +98,8 @@ static enum hbg_status check_region(const struct hbg_arg *arg, int i, int64_t *l
         return hbg__error_set_argument(error, HBG_E_ACCESS, i, "access", "argument %d is read-only memory and cannot be %s", i, arg->kind == HBG_ARG_OUT ? "out" : "inout");
     if (HBG_UNLIKELY(!hbg__view_bounds(r->offset_bytes, element, r->rank, r->shape, r->stride_bytes, lo, hi)))
         return hbg__error_set_argument(error, HBG_E_REGION, i, "shape", "argument %d has a negative size or reaches beyond the address space", i);
+    if (HBG_UNLIKELY(r->flags & HBG_REGION_HOST && *lo < *hi && *lo <= 0))
+        return hbg__error_set_argument(error, HBG_E_REGION, i, "address", "argument %d begins at address 0x%" PRIx64 " and has %" PRIu64 " bytes, which leave the address space", i, (uint64_t)*lo, (uint64_t)*hi - (uint64_t)*lo);
     return HBG_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <hbg/region.h>
 
 #include "base/error.h"
+#include "graph/view.h"
 #include "run/run.h"
 
 enum { PLACE_BITS = 20, PLACES_MAX = 1 << PLACE_BITS, NO_PLACE = PLACES_MAX, PLACES_FIRST = 256 };
@@ -196,12 +197,13 @@ enum hbg_status hbg_buffer_read(struct hbg_buffer *buffer, size_t offset, void *
 
 struct hbg_region hbg_buffer_region(struct hbg_buffer *buffer, size_t offset, enum hbg_dtype dtype, struct hbg_shape shape)
 {
+    if (!buffer) return hbg__region_of_no_buffer();
+    if (offset > INT64_MAX) return hbg__region_of_no_offset(offset);
     /* shape, strides, their checks and the reason of a bad one are those of host memory */
-    struct hbg_region r = hbg_host((void *)(uintptr_t)(buffer ? 1 : 0), dtype, shape);
+    struct hbg_region r = hbg_host((void *)(uintptr_t)1, dtype, shape);
     r.flags = (uint8_t)((r.flags & ~HBG_REGION_HOST) | HBG_REGION_BUFFER);
     if (!(r.flags & HBG_REGION_BAD)) r.offset_bytes = (int64_t)offset;
-    if (!buffer || offset > INT64_MAX) r.flags |= HBG_REGION_BAD;
-    else r.storage = buffer->handle;
+    r.storage = buffer->handle;
     return r;
 }
 

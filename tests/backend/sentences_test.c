@@ -148,6 +148,42 @@ static void null_data_is_named(struct hbg_device *device, const struct device_ki
     hbg_program_destroy(program);
 }
 
+/* What a run is given, and what is said of it. */
+static void arguments_of_a_run(struct hbg_device *device, const struct device_kind *kind)
+{
+    float x[4] = { 0 };
+    int none = 0;
+    struct hbg_buffer *buffer = NULL;
+    struct hbg_arg scalar = hbg_i32(1), half = scalar, wild = hbg_in(hbg_host(x, HBG_F32, HBG_SHAPE(4)));
+    (void)kind;
+    scalar.dtype = 0;
+    half.dtype = HBG_F16;
+    wild.u.region.flags = HBG_REGION_BAD | HBG_REGION_HOST;
+    wild.u.region.dtype = 0x7f03;
+    wild.u.region.rank = 201;
+    assert_int_equal(hbg_buffer_create(device, 64, &buffer), HBG_OK);
+    void *last = (void *)(uintptr_t)-8;
+    const struct { struct hbg_arg arg; enum hbg_status status; const char *text; } cases[] = {
+        { scalar, HBG_E_SIGNATURE, "argument 1 is a scalar of type 0, which no scalar has" },
+        { half, HBG_E_SIGNATURE, "argument 1 is a scalar of type 10, which no scalar has" },
+        { hbg_in(hbg_host(last, HBG_U8, HBG_SHAPE(64))), HBG_E_REGION, "argument 1 begins at address 0xfffffffffffffff8 and has 64 bytes, which leave the address space" },
+        { hbg_in(hbg_host(last, HBG_U8, HBG_SHAPE(8))), HBG_E_REGION, "argument 1 begins at address 0xfffffffffffffff8 and has 8 bytes, which leave the address space" },
+        { hbg_in(hbg_host_strided(x, HBG_F32, HBG_SHAPE(4), HBG_SHAPE(INT64_MIN / 4))), HBG_E_REGION, "leave the address space" },
+        { wild, HBG_E_REGION, "argument 1 is a bad view: no region that a function of hbg has made (rank 201, dtype 32515)" },
+        { hbg_in(hbg_buffer_region(buffer, SIZE_MAX, HBG_U8, HBG_SHAPE(4))), HBG_E_REGION, "argument 1 is a bad view: hbg_buffer_region at byte 18446744073709551615, more than 63 bits can number" },
+        { hbg_in(hbg_buffer_region(buffer, 60, HBG_U8, HBG_SHAPE(5))), HBG_E_REGION, "argument 1 touches bytes [60, 65) of a buffer of 64" },
+        { hbg_in(hbg_buffer_region(NULL, 0, HBG_U8, HBG_SHAPE(4))), HBG_E_REGION, "argument 1 is a bad view: hbg_buffer_region of NULL, which is no buffer" },
+        { hbg_in(hbg_buffer_region(NULL, 0, HBG_U8, HBG_SHAPE(0))), HBG_E_REGION, "argument 1 is a bad view: hbg_buffer_region of NULL, which is no buffer" },
+    };
+    struct hbg_program *program = PROGRAM_WITH(device, failing_build, kernels, none);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct hbg_error e = program_run_fails(program, HBG_ARGS(hbg_i32(0), cases[i].arg), cases[i].status);
+        if (e.argument != 1 || !strstr(e.text, cases[i].text)) fail_msg("case %zu, argument %d: %s", i, e.argument, e.text);
+    }
+    hbg_buffer_destroy(buffer);
+    hbg_program_destroy(program);
+}
+
 static void a_result_without_a_size(struct hbg_device *device, const struct device_kind *kind)
 {
     int none = 0;
@@ -163,7 +199,7 @@ static void a_result_without_a_size(struct hbg_device *device, const struct devi
 int main(void)
 {
     static const struct device_test tests[] = {
-        DEVICE_TEST(errors_of_a_build), DEVICE_TEST(skipped_tasks_are_counted), DEVICE_TEST(null_data_is_named), DEVICE_TEST(a_result_without_a_size),
+        DEVICE_TEST(errors_of_a_build), DEVICE_TEST(skipped_tasks_are_counted), DEVICE_TEST(null_data_is_named), DEVICE_TEST(arguments_of_a_run), DEVICE_TEST(a_result_without_a_size),
     };
     return DEVICE_TESTS_RUN(tests);
 }

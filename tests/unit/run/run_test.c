@@ -497,7 +497,7 @@ static void a_bad_view_says_why(void **state)
 {
     static const struct { hbg_build_fn *build; const char *why; } cases[] = {
         { build_bad_index, "argument 0 of kernel add_one is a bad view: index 99 of a dimension of 64" },
-        { build_no_buffer, "argument 0 of kernel add_one is a bad view: 3 elements at a NULL address" },
+        { build_no_buffer, "argument 0 of kernel add_one is a bad view: hbg_buffer_region of NULL, which is no buffer" },
     };
     struct hbg_device *device = open_device(BOTH_MEMORIES[0]);
     struct hbg_result result = HBG_OPTIONS(result);
