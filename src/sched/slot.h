@@ -24,6 +24,7 @@
 
 #include "atomic/atomic.h"
 #include "image/layout.h"
+#include "sched/seam.h"
 
 enum { HBG__SLOT_EMPTY = 0, HBG__SLOT_OK = 1, HBG__SLOT_FAILED = 2 };
 
@@ -47,24 +48,32 @@ static inline bool hbg__slot_is_closed(uint32_t value) { return value == HBG__SL
 static inline uint32_t hbg__slot_register(struct hbg__slot *slots, uint32_t epoch, uint32_t producer, uint32_t task, bool skip)
 {
     struct hbg__atomic_u64 *word = &slots[producer].word;
+    HBG__SEAM(LOOK, producer, task);
     /* W3 acquire, pairs with W2 in hbg__slot_close() and C1 in hbg__slot_publish(): what the producer's kernel wrote. */
     uint64_t seen = hbg__load_acquire64(word);
+    HBG__SEAM(LOOKED, producer, task);
     for (;;) {
         uint32_t value = hbg__slot_value(seen, epoch);
         if (hbg__slot_is_closed(value)) return value;
         /* relaxed: W1 publishes it. */
         hbg__store_relaxed32(&slots[task].link, value);
+        HBG__SEAM(LINK, producer, task);
         /* W1 acq_rel, pairs with W2 in hbg__slot_close(): publishes the link; or, failing, sees a close as W3 does. */
-        if (hbg__cas_acq_rel64(word, &seen, hbg__slot_word(epoch, hbg__waiter_make(task, skip)))) return HBG__SLOT_EMPTY;
+        if (hbg__cas_acq_rel64(word, &seen, hbg__slot_word(epoch, hbg__waiter_make(task, skip)))) break;
     }
+    HBG__SEAM(LINKED, producer, task);
+    return HBG__SLOT_EMPTY;
 }
 
 /* Close `task`; returns the head of its wake list, 0 if nobody waits. The caller then owns every task of the list. */
 static inline uint32_t hbg__slot_close(struct hbg__slot *slots, uint32_t epoch, uint32_t task, uint32_t state)
 {
+    HBG__SEAM(CLOSE, task, task);
     /* W2 acq_rel, pairs with W1 and W3 in hbg__slot_register(): takes the links that were put there, publishes what the
        kernel wrote. Every registration is a read-modify-write, so this one reads from all of them. */
-    return hbg__slot_value(hbg__exchange_acq_rel64(&slots[task].word, hbg__slot_word(epoch, state)), epoch);
+    uint64_t found = hbg__exchange_acq_rel64(&slots[task].word, hbg__slot_word(epoch, state));
+    HBG__SEAM(CLOSED, task, task);
+    return hbg__slot_value(found, epoch);
 }
 
 /* The waiter behind `task` in its list. Read it before the task is examined: the link is the task's own again then. */
