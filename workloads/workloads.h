@@ -11,11 +11,14 @@
 
 #include <hbg/hbg.h>
 
+#include <string.h>
+
 extern const struct hbg_workload hbg__vector_workload;
 extern const struct hbg_workload hbg__matmul_workload;
 extern const struct hbg_workload hbg__bgemm_workload;
 extern const struct hbg_workload hbg__stencil_workload;
 extern const struct hbg_workload hbg__cholesky_workload;
+extern const struct hbg_workload hbg__paged_attention_workload;
 extern const struct hbg_workload hbg__gp_workload;
 
 /* in the order that `hbg list` prints; ends with NULL */
@@ -43,6 +46,15 @@ static inline void workload_fill_f32(struct hbg_setup *s, float *data, int64_t c
 {
     for (int64_t i = 0; i < count; i++)
         data[i] = (float)workload_uniform(s);
+}
+
+/* the nearest bf16, the even one of two; not for NaN */
+static inline uint16_t workload_bf16(float value)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
 }
 
 /* the largest |data[i]|, for tolerances */

@@ -17,5 +17,6 @@ matmul m=70 n=45 k=90 tile=20 k_tile=25
 bgemm task_num=24 tile=20 loop=3 grid_k=4
 stencil rows=70 columns=45 tile=16 steps=9
 cholesky n=150 tile=32
+paged_attention batch=4 heads=4 head_dim=33 block_size=7 context_len=40 spread=30 dtype=bf16
 gp tile=100
 WORKLOADS
