@@ -31,7 +31,7 @@ void hbg__cli_error(const char *command, const char *format, ...)
 
 static bool is_number_start(char c)
 {
-    return (c >= '0' && c <= '9') || c == '-' || c == '+' || c == '.';
+    return (c >= '0' && c <= '9') || c == '-' || c == '.';
 }
 
 const char *hbg__cli_i64(const char *text, int64_t *value)
@@ -131,8 +131,8 @@ static bool unknown_option(const struct cli_command *command, const char *text, 
     return false;
 }
 
-/* the option at argv[*at], and its value behind `=` or in the next place */
-static bool take_option(const struct cli_command *command, int argc, char **argv, int *at)
+/* the option at argv[*at], and its value behind `=` or in the next place; `given` has a bit for each option seen so far */
+static bool take_option(const struct cli_command *command, int argc, char **argv, int *at, uint64_t *given)
 {
     const char *text = argv[*at], *equals = strchr(text, '=');
     size_t length = equals ? (size_t)(equals - text) : strlen(text);
@@ -140,6 +140,11 @@ static bool take_option(const struct cli_command *command, int argc, char **argv
 
     if (!option)
         return unknown_option(command, text, length);
+    if (*given & UINT64_C(1) << (option - command->option)) {
+        hbg__cli_error(command->name, "option %s is given twice", option->name);
+        return false;
+    }
+    *given |= UINT64_C(1) << (option - command->option);
     if (option->flag) {
         if (equals) {
             hbg__cli_error(command->name, "option %s takes no value", option->name);
@@ -159,6 +164,7 @@ static bool take_option(const struct cli_command *command, int argc, char **argv
 enum cli_outcome hbg__cli_parse(const struct cli_command *command, int argc, char **argv, const char **rest, size_t *rest_count)
 {
     bool options_end = false;
+    uint64_t given = 0;
 
     if (rest)
         *rest_count = 0;
@@ -170,7 +176,7 @@ enum cli_outcome hbg__cli_parse(const struct cli_command *command, int argc, cha
             show_help(command);
             return CLI_HELP_SHOWN;
         } else if (is_option) {
-            if (!take_option(command, argc, argv, &i))
+            if (!take_option(command, argc, argv, &i, &given))
                 return CLI_REFUSED;
         } else if (rest) {
             rest[(*rest_count)++] = argv[i];
@@ -180,6 +186,11 @@ enum cli_outcome hbg__cli_parse(const struct cli_command *command, int argc, cha
         }
     }
     return CLI_PARSED;
+}
+
+int hbg__cli_device_status(enum hbg_status status)
+{
+    return status == HBG_OK ? CLI_OK : status == HBG_E_OPTION || status == HBG_E_UNSUPPORTED ? CLI_MISUSED : CLI_FAILED;
 }
 
 /* ---- output files ---- */

@@ -2,7 +2,8 @@
 /*
  * The command line: options, numbers, and sentences for what cannot be understood.
  *
- * Exit statuses of the command: 0 all that was asked for succeeded; 1 something failed; 2 the command line is wrong.
+ * Exit statuses of the command: 0 all that was asked for succeeded; 1 something failed; 2 the command line is wrong, or asks for
+ * what this version or this workload does not have. Nothing is taken twice: neither an option nor a parameter.
  */
 #ifndef HBG_TOOLS_CLI_H
 #define HBG_TOOLS_CLI_H
@@ -11,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+#include <hbg/status.h>
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_MISUSED = 2 };
 
@@ -27,7 +30,7 @@ struct cli_command {
     const char *usage;                  /* "WORKLOAD [key=value ...]" */
     const char *help;                   /* a sentence */
     const struct cli_option *option;
-    size_t option_count;
+    size_t option_count;                /* at most 64 */
 };
 
 enum cli_outcome { CLI_PARSED, CLI_HELP_SHOWN, CLI_REFUSED };
@@ -51,6 +54,9 @@ const char *hbg__cli_f64(const char *text, double *value);
 
 /* "; did you mean `x`?" for a name that is nearly one of those known, else "; known are a, b, .." */
 const char *hbg__cli_hint(const char *name, const char *const *known, size_t count, char *text, size_t text_size);
+
+/* The exit status after the device of a spec was opened: a spec that asks for what there is not is a wrong command line. */
+int hbg__cli_device_status(enum hbg_status status);
 
 /* An output file: "-" is standard output. False: it could not be opened, or not all of it was written. */
 struct cli_output {

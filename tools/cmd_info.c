@@ -63,7 +63,7 @@ static int print_device(const char *spec)
     status = hbg_device_open(spec, &options, &device);
     if (status != HBG_OK) {
         hbg__cli_error("info", "%s: %s: %s", spec, hbg_status_name(status), error.text[0] ? error.text : hbg_status_text(status));
-        return status == HBG_E_OPTION ? CLI_MISUSED : CLI_FAILED;
+        return hbg__cli_device_status(status);
     }
     status = hbg_device_close(device);
     if (status != HBG_OK)

@@ -197,8 +197,8 @@ static int run(const struct hbg_workload *workload, const struct typed *typed, c
             good = run_workload(s, &request, &outcome);
             if (print_outputs(&outputs, s, &request, &outcome) && good)
                 status = CLI_OK;
-            else if (outcome.status == HBG_E_OPTION)
-                status = CLI_MISUSED;
+            else if (outcome.step && strcmp(outcome.step, "device") == 0)
+                status = hbg__cli_device_status(outcome.status);
         }
     }
     hbg__setup_destroy(s);

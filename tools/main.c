@@ -27,7 +27,8 @@ static void show_help(FILE *file)
     fputs("hbg runs task graphs.\n\nusage: hbg COMMAND [arguments]\n\n", file);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].help);
-    fputs("\n`hbg COMMAND --help` shows a command's arguments.\n", file);
+    fputs("\n`hbg COMMAND --help` shows a command's arguments.\n"
+          "\nexit status: 0 all went well; 1 something failed; 2 the command line is wrong, or asks for what there is not\n", file);
 }
 
 static int unknown_command(const char *name)

@@ -65,6 +65,11 @@ bool hbg__setup_assign(struct hbg_setup *s, const char *assignment)
              hbg__cli_hint(name, names, count, hint, sizeof hint));
         return false;
     }
+    if (param->given) {
+        fail(s, true, "parameter %s is given twice", param->name);
+        return false;
+    }
+    param->given = true;
     value = strdup(equals + 1);
     if (!value) {
         fail(s, false, "no memory for a parameter");
@@ -408,6 +413,7 @@ static bool add_default(struct hbg_setup *s, const char *assignment)
     s->param = more;
     more[s->param_count].name = strndup(assignment, length);
     more[s->param_count].value = strdup(assignment + length + 1);
+    more[s->param_count].given = false;
     s->param_count++;
     return more[s->param_count - 1].name && more[s->param_count - 1].value;
 }

@@ -21,6 +21,7 @@
 struct setup_param {
     char *name;                         /* owned */
     char *value;                        /* owned; the default until one is given */
+    bool given;
 };
 
 struct setup_tensor {

@@ -23,6 +23,14 @@ MISUSES = [
     (["run", "vector", "--rounds", "-1"], "hbg run: --rounds: `-1` is not a whole number of 0 or more"),
     (["run", "vector", "--warmup", "x"], "hbg run: --warmup: `x` is not a whole number of 0 or more"),
     (["run", "vector", "--seed", "1.5"], "hbg run: --seed: `1.5` is not a whole number of 0 or more"),
+    (["run", "vector", "--rounds", "1", "--rounds", "2"], "hbg run: option --rounds is given twice"),
+    (["run", "vector", "--verify", "--verify"], "hbg run: option --verify is given twice"),
+    (["info", "--device=cpu", "--device", "cpu"], "hbg info: option --device is given twice"),
+    (["bench", "submit", "--quick", "--quick"], "hbg bench: option --quick is given twice"),
+    (["run", "vector", "n=1", "n=1"], "hbg run: parameter n is given twice"),
+    (["run", "vector", "n=+5"], "hbg run: vector: parameter n: `+5` is not a whole number"),
+    (["run", "vector", "scale=+1"], "hbg run: vector: parameter scale: `+1` is not a number"),
+    (["run", "vector", "depth=2"], "hbg run: workload vector has no parameter `depth`; "),
     (["run", "vector", "--replay", "maybe"], "hbg run: --replay: `maybe` is neither on nor off"),
     (["run", "vector", "--verify=1"], "hbg run: option --verify takes no value"),
     (["run", "vector", "--out", "-"], "hbg run: workload vector reports no table: --out has nothing to write"),
@@ -55,10 +63,13 @@ MISUSES = [
     (["run", "gp", "data=nowhere.csv"], "hbg run: gp: the table `nowhere.csv` cannot be opened: No such file"),
     (["run", "gp", "data=/"], "hbg run: gp: the table `/` cannot be opened: Is a directory"),
     (["run", "gp", "data="], "hbg run: gp: the table `` cannot be opened: "),
+    (["run", "gp", "data=/dev/zero"], "hbg run: gp: the table `/dev/zero` cannot be opened: it is no regular file"),
     (["run", "gp", "x=year"], "hbg run: gp: mauna_loa_co2.csv: line 1: there is no column `year`; "),
     (["run", "vector", "n=10", "--device", "cpv"], "hbg run: vector: device: HBG_E_OPTION: "),
     (["run", "vector", "n=10", "--device", "cpu:worker=2"], "hbg run: vector: device: HBG_E_OPTION: "),
     (["run", "vector", "n=10", "--device", "cpu:workers=0"], "hbg run: vector: device: HBG_E_OPTION: "),
+    (["run", "vector", "n=10", "--device", "cpu:depth=2"], "hbg run: vector: device: HBG_E_UNSUPPORTED: "),
+    (["info", "--device", "cpu:depth=2"], "hbg info: cpu:depth=2: HBG_E_UNSUPPORTED: "),
     (["info", "--device", "cpu:pin=7"], "hbg info: cpu:pin=7: HBG_E_OPTION: "),
 ]
 TABLES = [
@@ -68,6 +79,7 @@ TABLES = [
     (b"t,v\n1,2\n2,text\n", "line 3: column `v`: `text` is not a number"),
     (b"t,v\n1,2\n2,NaN\n", "line 3: column `v`: `NaN` is not a finite number"),
     (b"t,v\n1,2\n2\n", "line 3: it has 1 field where the header has 2"),
+    (b"a,a\n1,2\n3,4\n", "line 1: columns 1 and 2 are both called `a`"),
     (b"t\n1\n2\n", "line 1: the header names one column"),
     (b"t,v\n1,2\n2,\x003\n", "line 3: it holds a zero byte"),
 ]
@@ -116,6 +128,7 @@ def help_is_no_error():
     for arguments in (["--help"], ["help"], ["-h"], ["run", "--help"], ["list", "-h"], ["info", "--help"], ["version", "--help"]):
         done = run(arguments)
         assert done.returncode == 0 and "usage" in done.stdout and done.stderr == "", arguments
+    assert "exit status: 0 " in run(["--help"]).stdout
     done = run([])
     assert done.returncode == 2 and "usage" in done.stderr and done.stdout == ""
     assert run(["--version"]).stdout == run(["version"]).stdout != ""

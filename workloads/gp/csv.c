@@ -222,7 +222,9 @@ static bool read_header(struct reader *r, const char *x_name, const char *y_name
         return refuse(r, "a header with the columns' names is needed, and this line holds numbers");
     if (!find_column(r, x_name, 0, x) || !find_column(r, y_name, 1, y))
         return false;
-    return *x != *y || refuse(r, "x and y are both column `%s`", r->field[*x]);
+    if (*x == *y)
+        return refuse(r, "x and y are both column `%s`", r->field[*x]);
+    return strcmp(r->field[*x], r->field[*y]) != 0 || refuse(r, "columns %zu and %zu are both called `%s`", *x + 1, *y + 1, r->field[*x]);
 }
 
 static bool add_row(struct csv_columns *out, int64_t *capacity, double x, double y)

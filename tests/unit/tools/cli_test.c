@@ -13,7 +13,7 @@
 
 static void whole_numbers(void **state)
 {
-    static const char *const bad[] = { "", " 1", "1 ", "abc", "1x", "1.5", "0x10", "--1", "9223372036854775808", "1e3" };
+    static const char *const bad[] = { "", " 1", "1 ", "abc", "1x", "1.5", "0x10", "--1", "9223372036854775808", "1e3", "+5", "-" };
     int64_t value = 7;
     (void)state;
 
@@ -46,7 +46,7 @@ static void natural_numbers(void **state)
 
 static void real_numbers(void **state)
 {
-    static const char *const bad[] = { "", "nan", "inf", "-inf", "0x1p3", "1,5", "1 ", " 1", "1e", "1e999", "e5", "." };
+    static const char *const bad[] = { "", "nan", "inf", "-inf", "0x1p3", "1,5", "1 ", " 1", "1e", "1e999", "e5", ".", "+1.5" };
     double value = 7.0;
     (void)state;
 
@@ -113,6 +113,9 @@ static void options(void **state)
     assert_int_equal(parse(rest, &count, "--round", "3", NULL), CLI_REFUSED);
     assert_int_equal(parse(rest, &count, "--rounds", NULL, NULL), CLI_REFUSED);
     assert_int_equal(parse(rest, &count, "--verify=yes", NULL, NULL), CLI_REFUSED);
+    assert_int_equal(parse(rest, &count, "--verify", "--verify", NULL), CLI_REFUSED);
+    assert_int_equal(parse(rest, &count, "--rounds", "--rounds", "--verify"), CLI_PARSED);      /* a value may look like an option */
+    assert_int_equal(parse(rest, &count, "--rounds=1", "--verify", "--rounds=1"), CLI_REFUSED);
     assert_int_equal(parse(rest, &count, "--help", NULL, NULL), CLI_HELP_SHOWN);
 }
 
