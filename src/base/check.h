@@ -18,6 +18,7 @@
 #define HBG_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define HBG_COLD __attribute__((cold, noinline))
 #define HBG_NO_INLINE __attribute__((noinline))
+#define HBG_ALWAYS_INLINE inline __attribute__((always_inline))
 #define HBG_MUST_CHECK __attribute__((warn_unused_result))
 #define HBG_PRINTF(format_index, first_index) __attribute__((format(printf, format_index, first_index)))
 #define HBG_UNREACHABLE(sentence) hbg__check_failed(__FILE__, __LINE__, sentence)

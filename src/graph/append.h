@@ -7,7 +7,28 @@
 #ifndef HBG_GRAPH_APPEND_H
 #define HBG_GRAPH_APPEND_H
 
+#include <string.h>
+
 #include "graph/graph.h"
+
+/* A submit is bound by the number of its stores: neighbouring fields are stored together. */
+enum { HBG__LITTLE_ENDIAN = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
+
+static inline void hbg__store_pair(void *at, uint32_t first, uint32_t second)
+{
+    uint64_t pair = HBG__LITTLE_ENDIAN ? first | (uint64_t)second << 32 : second | (uint64_t)first << 32;
+    memcpy(at, &pair, sizeof pair);
+}
+
+/* The last eight bytes of a record. */
+static inline void hbg__store_tail(struct hbg__task_record *r, uint32_t kernel, uint32_t arg_count, uint32_t producer_count, uint32_t flags)
+{
+    if (HBG__LITTLE_ENDIAN) {
+        hbg__store_pair(&r->kernel, kernel | arg_count << 16, producer_count | flags << 8);
+        return;
+    }
+    hbg__store_pair(&r->kernel, kernel << 16 | arg_count, producer_count << 24 | flags << 16);
+}
 
 static inline struct hbg__task_record *hbg__record_at(const struct hbg_graph *g, uint32_t task)
 {
@@ -59,21 +80,16 @@ static inline void hbg__set_producers(struct hbg_graph *g, uint32_t task, const 
 }
 
 /* Append the task whose arguments stand right below payload_top. There is room for the task and for its edge row. */
-static inline uint32_t hbg__append(struct hbg_graph *g, uint32_t kernel, uint32_t arg_count, uint32_t flags, const uint32_t *marks, uint32_t count)
+static HBG_ALWAYS_INLINE uint32_t hbg__append(struct hbg_graph *g, uint32_t kernel, uint32_t arg_count, uint32_t flags, const uint32_t *marks, uint32_t count)
 {
     uint32_t task = g->task_count++;
     struct hbg__task_record *r = hbg__record_at(g, task);
-    r->first_waiter = HBG__NIL;
-    r->next_waiter = HBG__NIL;
-    r->producer[0] = count > 0 ? marks[count - 1] - 1 : HBG__NIL;
-    r->producer[1] = count > 1 ? marks[count - 2] - 1 : HBG__NIL;
-    r->producer[2] = count > 2 ? marks[count - 3] - 1 : HBG__NIL;
-    r->args = g->payload_top - 2 * arg_count;
-    r->kernel = (uint16_t)kernel;
-    r->arg_count = (uint16_t)arg_count;
-    r->producer_count = (uint8_t)(count < 255 ? count : 255);
-    r->flags = (uint8_t)flags;
-    r->reserved = 0;
+    uint32_t producer[3] = { count > 0 ? marks[count - 1] - 1 : HBG__NIL, count > 1 ? marks[count - 2] - 1 : HBG__NIL,
+                             count > 2 ? marks[count - 3] - 1 : HBG__NIL };
+    hbg__store_pair(&r->first_waiter, HBG__NIL, HBG__NIL);
+    hbg__store_pair(&r->producer[0], producer[0], producer[1]);
+    hbg__store_pair(&r->producer[2], producer[2], g->payload_top - 2 * arg_count);
+    hbg__store_tail(r, kernel, arg_count, count < 255 ? count : 255, flags);
     g->edge_count += count;
     if (count == 0) {
         ((uint32_t *)(void *)g->root_arena.origin)[g->root_count++] = task;

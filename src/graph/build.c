@@ -89,7 +89,7 @@ static void reset_counts(struct hbg_graph *g)
     g->storage_count = 0;
     g->barrier = g->manual_begin = g->manual_depth = 0;
     g->manual = g->failed = false;
-    g->edge_count = g->reuse_edges = g->user_tasks = 0;
+    g->edge_count = g->reuse_edges = 0;
     g->noop_count = g->user_noops = g->near_count = g->root_count = 0;
     g->cell_top = 0;
     g->pool_top = 1;                    /* 0 is no block, no part, no node */
@@ -162,7 +162,7 @@ static bool seal(struct hbg_graph *g)
     };
     r->head = head;
     r->image_bytes = head->image_bytes;
-    r->task_count = g->user_tasks;
+    r->task_count = hbg__user_tasks(g);
     r->noop_count = g->noop_count;
     r->edge_count = g->edge_count;
     r->reuse_edges = g->reuse_edges;

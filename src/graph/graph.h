@@ -46,41 +46,54 @@ enum {
     HBG__STORAGE_SHARED = 2             /* a group of several arguments: the first one's layout does not cover it all */
 };
 
-/* Why submit.c's short way leaves a storage alone. */
-enum { HBG__IRREGULAR_ALWAYS = 1, HBG__IRREGULAR_WIDE = 2 };   /* freed, or without bytes; of a home: `wide` is in use */
+/* Why the short way leaves a storage alone: freed, or without bytes; of a home: `wide` is in use. */
+enum { HBG__IRREGULAR_ALWAYS = 1, HBG__IRREGULAR_WIDE = 2 };
 
 enum { HBG__RECENT_MAX = 4 };
 
+#define HBG__NO_TYPE UINT32_MAX         /* no region has it */
+
 /* A thing that regions can name: a boundary argument, an intermediate, a device buffer. Its *home* is the storage whose
-   history it shares: itself, or the first argument of its group. The first lines are what the short way reads. */
+   history it shares: itself, or the first argument of its group. The short way of a read touches the first two lines, of a
+   write the third. */
 struct hbg__storage {
-    uint32_t irregular, base;           /* HBG__IRREGULAR_*; entry of the base table that arguments name */
-    uint32_t cell_layout;               /* of the home: the layout of one whole cell of the grid; 0: not known */
-    uint32_t cell_type;                 /* hbg__region_type() of that layout, and its first two dimensions as regions give them */
-    int64_t cell_shape[2], cell_stride[2];
+    uint32_t home, base;                /* index of the home; entry of the base table that arguments name */
     int64_t displacement;               /* from the home's first byte to the point that region offsets count from */
     int64_t word_bias;                  /* added to a region's offset when it is recorded: an intermediate's place in the heap */
-    /* history, of homes only: hazard_map.h */
-    uint32_t generation;                /* cells of another one are empty */
-    uint32_t writer, readers;           /* whole level: mark of the last writer; readers since */
-    uint32_t part_writer;               /* mark of the latest task that wrote a part of it in this generation */
-    /* the shortest way from an offset to a whole cell, for grids with cells along at most two axes */
+    /* of homes only. The way from an offset to a whole cell, for grids with cells along at most two axes: hbg__hazard_fast_cell() */
+    int64_t fast_origin;                /* byte of the home where the first whole cell begins */
     struct { uint64_t reciprocal; int64_t pitch; } fast[2];
-    uint32_t fast_first[2], fast_full[2];   /* cells along the axis that are not clipped: the first, and how many */
-    uint32_t fast_row;                  /* cells in one row of the second axis */
-    uint32_t fast_axes;                 /* 1 or 2 */
-    int64_t grid_origin;                /* byte of the home where the first cell begins */
-    uint32_t whole_layout;              /* the layout that covers all of it from offset 0; 0: none */
-    uint32_t cell_base;                 /* index of the grid's first cell */
+
+    uint32_t fast_count[2];             /* whole cells along the axis; 0: there is no short way */
+    uint32_t fast_row, fast_cell;       /* cells in one row of the second axis; index of the first whole cell */
+    uint32_t cell_layout;               /* the layout of one whole cell of the grid; 0: not known */
+    uint32_t cell_type;                 /* hbg__region_type() of that layout; HBG__NO_TYPE: not known, or the storage is irregular */
+    int64_t cell_shape[2], cell_stride[2];      /* its first two dimensions as regions give them */
+    uint32_t generation, writer;        /* cells of another generation are empty; whole level: mark of the last writer */
+
+    uint32_t readers;                   /* whole level: readers since: hazard_map.h */
+    uint32_t part_writer;               /* mark of the latest task that wrote a part of it in this generation */
     uint32_t touched_lo, touched_hi;    /* cells used in this generation: indices in [lo, hi) */
-    uint32_t recent_count, recent[4];   /* cells written since `writer`; more than HBG__RECENT_MAX: look at all that were touched */
-    uint32_t grid;                      /* index; 0: none */
+    uint32_t recent_count, recent[HBG__RECENT_MAX];     /* cells written since `writer`; one more than the most: look at all that were touched */
+    uint32_t irregular;                 /* HBG__IRREGULAR_* */
+    uint32_t whole_layout;              /* the layout that covers all of it from offset 0; 0: none */
+    uint32_t flags;                     /* HBG__STORAGE_* */
+    uint32_t grid, cell_base;           /* index, 0: none; index of its first cell */
     uint32_t wide;                      /* partial accesses that belong to no cells */
-    uint32_t home, flags;               /* index of the home; HBG__STORAGE_* */
-    uint32_t parent;                    /* of homes: whose layout gives the axes of the grid, the longest argument of the group */
     uint32_t group;                     /* of the boundary; UINT32_MAX: none */
-    uint64_t size_bytes;
+
+    _Alignas(HBG__LINE) uint64_t size_bytes;
+    uint32_t parent;                    /* whose layout gives the axes of the grid: the longest argument of the group */
 };
+_Static_assert(sizeof(struct hbg__storage) == 4 * HBG__LINE, "found by a shift, and lines of its own");
+
+/* Let the short way know whether it may look at the storage. Call it after a change of `irregular`. */
+static inline void hbg__storage_set_irregular(struct hbg__storage *s, uint32_t irregular)
+{
+    s->irregular = irregular;
+    if (irregular) s->cell_type = HBG__NO_TYPE;
+    if (irregular) s->cell_layout = 0;  /* learnt again when it is regular */
+}
 
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
 
@@ -129,8 +142,8 @@ struct hbg_graph {
     uint32_t boundary_capacity;
     struct hbg_error error;
 
-    uint64_t edge_count, reuse_edges, user_tasks;
-    uint32_t noop_count, user_noops, near_count, root_count;    /* inserted noops; submitted ones, which are user tasks as well */
+    uint64_t edge_count, reuse_edges;
+    uint32_t noop_count, user_noops, near_count, root_count;    /* noops: inserted ones; submitted ones, which are user tasks as well */
 
     /* hazard map */
     uint32_t generation;                /* the last one given out; never reset, never repeated */
@@ -166,6 +179,9 @@ struct hbg_graph {
     uint64_t fingerprint;               /* of the image layout: hashed once, written into every head */
     struct copy_block *lent_copies, *spare_copies;      /* of hbg_read: lent until the build returns, then kept for the next */
 };
+
+/* Tasks that the build function has submitted: all but inserted noops. */
+static inline uint32_t hbg__user_tasks(const struct hbg_graph *g) { return g->task_count - g->noop_count; }
 
 /* ---- errors: the first one wins, later calls do nothing ------------------------------------------------------- */
 

@@ -37,26 +37,33 @@ static void axes_of(const struct hbg_graph *g, const struct hbg__storage *s, int
     hbg__grid_axes(grid, l->rank, l->shape, l->stride_bytes, l->element_bytes, parent->displacement, size, all);
 }
 
-/* The way from an offset to a whole cell, where cells lie along at most two axes. See hbg__hazard_fast_cell. */
+/* The way from an offset to a whole cell, where cells lie along at most two axes. Cells at the near edges may be clipped: it
+   begins at the first that is not. See hbg__hazard_fast_cell. */
 static void set_fast(struct hbg__storage *s, const struct hbg__grid *grid)
 {
     int axes[5], count = 0;
-    s->grid_origin = grid->origin;
-    for (int a = 0; a < grid->axes; a++) {
+    bool usable = true;
+    s->fast_origin = grid->origin;
+    for (int a = 0; a < grid->axes; a++)
         if (grid->count[a] > 1) axes[count++] = a;
-        s->grid_origin -= grid->shift[a] * grid->stride[a];
-    }
-    s->fast_axes = count <= 2 ? (uint32_t)(count == 0 ? 1 : count) : 0;
     s->fast_row = count == 2 ? grid->count[axes[1]] : 1;
+    s->fast_cell = s->cell_base;
     for (int i = 0; i < 2; i++) {
-        int a = i < count ? axes[i] : 0;
-        int64_t pitch = i < count ? grid->stride[a] * grid->cell[a] : (int64_t)s->size_bytes + 1;
+        s->fast[i].reciprocal = 0;
+        s->fast[i].pitch = 0;
+        s->fast_count[i] = 1;
+        if (i >= count) continue;
+        int a = axes[i];
+        uint32_t clipped = grid->shift[a] > 0;
+        int64_t pitch = grid->stride[a] * grid->cell[a];
         s->fast[i].pitch = pitch;
-        s->fast[i].reciprocal = pitch > 1 ? UINT64_MAX / (uint64_t)pitch + 1 : 0;
-        s->fast_first[i] = i < count && grid->shift[a] > 0;
-        s->fast_full[i] = i < count ? (uint32_t)((grid->extent[a] + grid->shift[a]) / grid->cell[a]) - s->fast_first[i] : 1;
-        if (pitch <= 1) s->fast_axes = 0;
+        if (pitch > 1) s->fast[i].reciprocal = UINT64_MAX / (uint64_t)pitch + 1;
+        s->fast_count[i] = (uint32_t)((grid->extent[a] + grid->shift[a]) / grid->cell[a]) - clipped;
+        s->fast_origin += (clipped * grid->cell[a] - grid->shift[a]) * grid->stride[a];
+        s->fast_cell += clipped * (i == 0 ? s->fast_row : 1);
+        usable = usable && pitch > 1;
     }
+    if (count > 2 || !usable) s->fast_count[0] = 0;
 }
 
 bool hbg__hazard_lay_cells(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid)
@@ -68,7 +75,8 @@ bool hbg__hazard_lay_cells(struct hbg_graph *g, uint32_t home, struct hbg__grid 
     }
     struct hbg__storage *s = &g->storages[home];
     s->cell_base = g->cell_top;
-    s->cell_layout = s->cell_type = 0;
+    s->cell_layout = 0;
+    s->cell_type = HBG__NO_TYPE;
     g->cell_top += grid->total;
     grid->excess = 0;
     set_fast(s, grid);
@@ -95,13 +103,13 @@ static bool make_grid(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid
 static void learn_cell_layout(struct hbg_graph *g, uint32_t home, int64_t off, const struct hbg_region *region,
                               const struct hbg__view *view, const struct hbg__box *box)
 {
-    const struct hbg__grid *grid = hbg__grid_at(g, g->storages[home].grid);
+    struct hbg__storage *s = &g->storages[home];
+    const struct hbg__grid *grid = hbg__grid_at(g, s->grid);
+    if (s->irregular || view->lo != off || s->fast_count[0] == 0) return;
     for (int a = 0; a < grid->axes; a++)
         if (box->count[a] != grid->cell[a] || (box->lo[a] + grid->shift[a]) % grid->cell[a] != 0) return;
     for (int d = 0; d < region->rank; d++)
         if (region->stride_bytes[d] < 0) return;
-    if (view->lo != off || g->storages[home].fast_axes == 0) return;
-    struct hbg__storage *s = &g->storages[home];
     s->cell_layout = hbg__layout_of_region(g, region);
     s->cell_type = hbg__region_type(region);
     for (int d = 0; d < 2; d++) {

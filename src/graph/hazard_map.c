@@ -427,7 +427,7 @@ static bool note_view(struct note *n, bool first_write)
     if (!note_part(n, &wide, &full)) return false;
     if (full) return add_reader(g, &g->storages[n->home].readers, n->mark);     /* as if it had read all */
     g->storages[n->home].wide = wide;
-    g->storages[n->home].irregular |= HBG__IRREGULAR_WIDE;
+    hbg__storage_set_irregular(&g->storages[n->home], g->storages[n->home].irregular | HBG__IRREGULAR_WIDE);
     return true;
 }
 
@@ -438,7 +438,7 @@ static bool note_whole(struct note *n)
     if (!n->writes) return add_reader(g, &s->readers, n->mark);
     s->writer = n->mark;
     s->readers = s->wide = 0;
-    s->irregular &= ~(uint32_t)HBG__IRREGULAR_WIDE;
+    hbg__storage_set_irregular(s, s->irregular & ~(uint32_t)HBG__IRREGULAR_WIDE);
     if (!s->grid) return true;
     return hbg__hazard_new_generation(g, n->home);
 }
@@ -491,6 +491,6 @@ bool hbg__hazard_fold(struct hbg_graph *g, uint32_t home)
     s->writer = writer;
     s->readers = readers;
     s->wide = 0;
-    s->irregular &= ~(uint32_t)HBG__IRREGULAR_WIDE;
+    hbg__storage_set_irregular(s, s->irregular & ~(uint32_t)HBG__IRREGULAR_WIDE);
     return true;
 }

@@ -146,18 +146,17 @@ static inline bool hbg__reader_add(struct hbg_graph *g, uint32_t *chain, uint32_
     return true;
 }
 
-/* The cell at `off` bytes from the first one, when one begins there and is not clipped; HBG__NIL otherwise. The reciprocals
-   may be one too large for huge offsets: then the remainder is not 0 and the general way decides. */
-static inline uint32_t hbg__hazard_fast_cell(const struct hbg__storage *s, int64_t off)
+/* The whole cell that begins `off` bytes after the first one; false: none does. Two quotients, by multiplication: a reciprocal
+   may be one too large for huge offsets, but then something remains and the general way decides. The cells of a single axis
+   have a second one of one cell, whose reciprocal is 0. */
+static inline bool hbg__hazard_fast_cell(const struct hbg__storage *s, int64_t off, uint32_t *cell)
 {
     uint64_t rest = (uint64_t)off;
     uint64_t q0 = (uint64_t)(((unsigned __int128)rest * s->fast[0].reciprocal) >> 64);
     rest -= q0 * (uint64_t)s->fast[0].pitch;
-    if (q0 - s->fast_first[0] >= s->fast_full[0]) return HBG__NIL;
-    if (s->fast_axes == 1) return rest == 0 ? s->cell_base + (uint32_t)q0 : HBG__NIL;
     uint64_t q1 = (uint64_t)(((unsigned __int128)rest * s->fast[1].reciprocal) >> 64);
-    if (q1 - s->fast_first[1] >= s->fast_full[1] || rest != q1 * (uint64_t)s->fast[1].pitch) return HBG__NIL;
-    return s->cell_base + (uint32_t)q0 * s->fast_row + (uint32_t)q1;
+    *cell = s->fast_cell + (uint32_t)q0 * s->fast_row + (uint32_t)q1;
+    return q0 < s->fast_count[0] && q1 < s->fast_count[1] && rest == q1 * (uint64_t)s->fast[1].pitch;
 }
 
 #endif /* HBG_GRAPH_HAZARD_MAP_H */

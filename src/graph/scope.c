@@ -233,7 +233,7 @@ struct hbg_region hbg_alloc(struct hbg_graph *g, enum hbg_dtype dtype, struct hb
     if (!s) return bad_region();
     s->base = HBG__BASE_HEAP;
     s->size_bytes = size;
-    s->irregular = size == 0 ? HBG__IRREGULAR_ALWAYS : 0;
+    hbg__storage_set_irregular(s, size == 0 ? HBG__IRREGULAR_ALWAYS : 0);
     s->word_bias = (int64_t)off;
     s->whole_layout = layout;
     s->writer = writer;
@@ -252,7 +252,7 @@ static bool free_storages(struct hbg_graph *g, uint32_t first)
         struct hbg__storage *s = &g->storages[i];
         if (s->base != HBG__BASE_HEAP || (s->flags & HBG__STORAGE_FREED)) continue;
         s->flags |= HBG__STORAGE_FREED;
-        s->irregular |= HBG__IRREGULAR_ALWAYS;
+        hbg__storage_set_irregular(s, HBG__IRREGULAR_ALWAYS);
         if (!push_free_block(g, s, end)) return false;
     }
     return true;

@@ -8,32 +8,45 @@
 #ifndef HBG_GRAPH_SHORT_WAY_H
 #define HBG_GRAPH_SHORT_WAY_H
 
+#include <stddef.h>
+
 #include "graph/hazard_map.h"
 
 enum {
-    HBG__SHORT_MARKS = 16               /* producers that one argument adds here at most: four blocks of readers and a writer; there is room */
+    HBG__SHORT_ARGUMENTS = 8,           /* longer lists take the general way */
+    HBG__SHORT_MARKS = 16,              /* producers that one argument adds at most: four blocks of readers and a writer; there is room */
+    HBG__SHORT_TASK_MARKS = HBG__SHORT_ARGUMENTS * HBG__SHORT_MARKS
 };
 
 /* An access that was settled here: cell is HBG__NIL for all of the storage. */
-struct hbg__short_access { uint32_t home, cell; bool writes; };
+struct hbg__short_access { uint32_t cell, home_writes; };      /* home * 2 + writes */
 
-/* Mostly the newest so far, or the newest once more. */
-static inline void hbg__short_mark(struct hbg_graph *g, uint32_t mark)
+/* What the arguments of one task have come to so far. */
+struct hbg__short_task {
+    struct hbg__short_access access[HBG__SHORT_ARGUMENTS];
+    struct hbg__short_access *noted;    /* behind the last */
+    uint32_t *producer;                 /* behind the last */
+    uint32_t nobody, mark[HBG__SHORT_TASK_MARKS];      /* producers: ascending, unique; the word before them is 0 */
+    bool mixed;                         /* an argument took the general way */
+};
+_Static_assert(offsetof(struct hbg__short_task, nobody) + sizeof(uint32_t) == offsetof(struct hbg__short_task, mark), "mark[-1] is 0");
+
+static inline uint32_t hbg__short_count(const struct hbg__short_task *t) { return (uint32_t)(t->producer - t->mark); }
+
+/* A producer that is not the newest so far. */
+void hbg__short_insert(struct hbg__short_task *t, uint32_t mark);
+
+static inline void hbg__short_mark(struct hbg_graph *g, struct hbg__short_task *t, uint32_t mark)
 {
-    uint32_t *marks = g->producers.mark, count = g->producers.count, at = count;
-    if (mark == 0) return;
-    for (; at > 0; at--) {
-        if (marks[at - 1] == mark) return;
-        if (marks[at - 1] < mark) break;
-    }
-    for (uint32_t i = count; i > at; i--) marks[i] = marks[i - 1];
-    marks[at] = mark;
-    g->producers.count = count + 1;
+    uint32_t newest = t->producer[-1];
+    if (mark > newest) *t->producer++ = mark;
+    else if (mark != newest && mark != 0) hbg__short_insert(t, mark);
+    else return;
     __builtin_prefetch(g->payload - (size_t)mark * sizeof(struct hbg__task_record), 1);     /* the append will link or mark it */
 }
 
 /* The readers of a chain and, when none of them is newer, the last writer. False: too many, nothing added. */
-static inline bool hbg__short_readers(struct hbg_graph *g, uint32_t writer, uint32_t chain)
+static HBG_NO_INLINE bool hbg__short_readers(struct hbg_graph *g, struct hbg__short_task *t, uint32_t writer, uint32_t chain)
 {
     const struct hbg__reader_block *blocks = (const struct hbg__reader_block *)(const void *)g->pool_arena.origin;
     uint32_t newest = 0, block = chain & ~HBG__CHAIN;
@@ -41,98 +54,108 @@ static inline bool hbg__short_readers(struct hbg_graph *g, uint32_t writer, uint
         if (count == 3) return false;
     for (block = chain & ~HBG__CHAIN; block; block = blocks[block].next & ~HBG__CHAIN) {
         for (int i = 0; i < 3 && blocks[block].mark[i]; i++) {
-            hbg__short_mark(g, blocks[block].mark[i]);
+            hbg__short_mark(g, t, blocks[block].mark[i]);
             if (blocks[block].mark[i] > newest) newest = blocks[block].mark[i];
         }
     }
-    if (newest < writer) hbg__short_mark(g, writer);
+    if (newest < writer) hbg__short_mark(g, t, writer);
     return true;
 }
 
-static inline bool hbg__short_history(struct hbg_graph *g, uint32_t writer, uint32_t readers, bool writes)
+static inline bool hbg__short_history(struct hbg_graph *g, struct hbg__short_task *t, uint32_t writer, uint32_t readers)
 {
-    if (!writes) {
-        hbg__short_mark(g, writer);
-        return true;
-    }
-    if (readers & HBG__CHAIN) return hbg__short_readers(g, writer, readers);
-    if (readers < writer) hbg__short_mark(g, writer);
-    hbg__short_mark(g, readers);
+    if (HBG_UNLIKELY(readers & HBG__CHAIN)) return hbg__short_readers(g, t, writer, readers);
+    if (readers < writer) hbg__short_mark(g, t, writer);
+    hbg__short_mark(g, t, readers);
     return true;
 }
 
-static inline bool hbg__is_cell_layout(const struct hbg_graph *g, const struct hbg__storage *s, const struct hbg_region *r)
+static inline bool hbg__is_cell_layout(const struct hbg_graph *g, const struct hbg__storage *home, const struct hbg_region *r)
 {
     uint32_t type = hbg__region_type(r);
-    if (type != s->cell_type || ((r->shape[0] ^ s->cell_shape[0]) | (r->shape[1] ^ s->cell_shape[1]) |
-                                 (r->stride_bytes[0] ^ s->cell_stride[0]) | (r->stride_bytes[1] ^ s->cell_stride[1]))) return false;
-    return type < (3u << 16) || hbg__layout_is(hbg__layout_at(g, s->cell_layout), r);
+    if (type != home->cell_type || ((r->shape[0] ^ home->cell_shape[0]) | (r->shape[1] ^ home->cell_shape[1]) |
+                                    (r->stride_bytes[0] ^ home->cell_stride[0]) | (r->stride_bytes[1] ^ home->cell_stride[1]))) return false;
+    return type < (3u << 16) || hbg__layout_is(hbg__layout_at(g, home->cell_layout), r);
 }
 
-/* The storage of a region that is not bad, may be accessed so, and is live; NULL: the general way finds out. */
-static inline const struct hbg__storage *hbg__short_storage(const struct hbg_graph *g, const struct hbg_region *r, bool writes)
+/* One access of a whole cell. */
+static inline bool hbg__short_cell(struct hbg_graph *g, struct hbg__short_task *t, uint32_t home_index, uint32_t index, bool writes)
 {
-    uint32_t index = r->storage - g->storage_base, flags = writes ? r->flags : r->flags & ~(uint32_t)HBG_REGION_READ_ONLY;
-    if (HBG_UNLIKELY(flags == HBG_REGION_BUFFER)) {
-        if (g->buffer_cache[r->storage % 64].handle != r->storage) return NULL;
+    struct hbg__storage *home = &g->storages[home_index];
+    struct hbg__cell *cell = hbg__cell_open(g, home, index);
+    if (HBG_UNLIKELY(cell->parts || (writes && home->readers))) return false;
+    uint32_t writer = cell->writer > home->writer ? cell->writer : home->writer;
+    if (!writes) hbg__short_mark(g, t, writer);
+    else if (!hbg__short_history(g, t, writer, cell->readers)) return false;
+    *t->noted++ = (struct hbg__short_access){ index, 2 * home_index + writes };
+    return true;
+}
+
+/* One access of all of a storage that has no grid. */
+static HBG_NO_INLINE bool hbg__short_whole(struct hbg_graph *g, struct hbg__short_task *t, uint32_t home_index, const struct hbg_region *r,
+                                           bool writes)
+{
+    const struct hbg__storage *s = &g->storages[home_index];
+    if (!s->whole_layout || s->irregular || s->grid || r->offset_bytes || (s->flags & HBG__STORAGE_SHARED) ||
+        !hbg__layout_is(hbg__layout_at(g, s->whole_layout), r)) return false;
+    if (!writes) hbg__short_mark(g, t, s->writer);
+    else if (!hbg__short_history(g, t, s->writer, s->readers)) return false;
+    *t->noted++ = (struct hbg__short_access){ HBG__NIL, 2 * home_index + writes };
+    return true;
+}
+
+/* The index of the storage that a region names, if it may be accessed so; HBG__NIL: the general way finds out. */
+static inline uint32_t hbg__short_storage(const struct hbg_graph *g, const struct hbg_region *r, bool writes)
+{
+    _Static_assert(HBG_REGION_READ_ONLY == 1, "flags of 1 are all right for a read, other than 0 for no write");
+    uint32_t index = r->storage - g->storage_base;
+    if (HBG_UNLIKELY(r->flags > (writes ? 0 : HBG_REGION_READ_ONLY))) {
+        if ((r->flags & ~(writes ? 0u : HBG_REGION_READ_ONLY)) != HBG_REGION_BUFFER || g->buffer_cache[r->storage % 64].handle != r->storage)
+            return HBG__NIL;
         index = g->buffer_cache[r->storage % 64].storage;
-        flags = 0;
     }
-    if (index >= g->storage_count) return NULL;
-    return flags | g->storages[index].irregular ? NULL : &g->storages[index];
+    return index < g->storage_count ? index : HBG__NIL;
 }
 
-/* Settle a region that is read (in) or written (out, inout): its argument to *out, its access to *access, its producers to g. */
-static inline bool hbg__short_region(struct hbg_graph *g, const struct hbg_region *r, bool writes, struct hbg_view_arg *out,
-                                     struct hbg__short_access *access)
+/* Settle a region that is read (in) or written (out, inout): its argument to *out, its access and its producers to t. */
+static inline bool hbg__short_region(struct hbg_graph *g, struct hbg__short_task *t, const struct hbg_region *r, bool writes,
+                                     struct hbg_view_arg *out)
 {
-    const struct hbg__storage *own = hbg__short_storage(g, r, writes);
-    if (!own) return false;
-    const struct hbg__storage *s = &g->storages[own->home];
-    uint32_t cell = HBG__NIL, writer = s->writer, readers = s->readers;
-    if (s->irregular) return false;
-    if (HBG_LIKELY(hbg__is_cell_layout(g, s, r))) {
-        cell = hbg__hazard_fast_cell(s, r->offset_bytes + own->displacement - s->grid_origin);
-        if (cell == HBG__NIL || (writes && readers)) return false;
-        const struct hbg__cell *c = hbg__cell_at(g, cell);
-        readers = 0;
-        if (c->generation == s->generation) {
-            if (c->parts) return false;
-            if (c->writer > writer) writer = c->writer;
-            readers = c->readers;
-        }
-        out->layout = s->cell_layout;
+    uint32_t index = hbg__short_storage(g, r, writes);
+    if (HBG_UNLIKELY(index == HBG__NIL)) return false;
+    const struct hbg__storage *own = &g->storages[index];
+    const struct hbg__storage *home = &g->storages[own->home];
+    if (HBG_LIKELY(hbg__is_cell_layout(g, home, r))) {
+        uint32_t cell;
+        if (HBG_UNLIKELY(!hbg__hazard_fast_cell(home, r->offset_bytes + own->displacement - home->fast_origin, &cell)) ||
+            !hbg__short_cell(g, t, own->home, cell, writes)) return false;
+        out->layout = home->cell_layout;
     } else {
-        uint32_t layout = s->whole_layout;
-        if (!layout || s->grid || own != s || r->offset_bytes || (s->flags & HBG__STORAGE_SHARED) ||
-            !hbg__layout_is(hbg__layout_at(g, layout), r)) return false;
-        out->layout = layout;
+        if (own != home || !hbg__short_whole(g, t, own->home, r, writes)) return false;
+        out->layout = home->whole_layout;
     }
-    if (!hbg__short_history(g, writer, readers, writes)) return false;
     out->base = own->base;
     out->word = (uint64_t)(r->offset_bytes + own->word_bias);
-    access->home = own->home;
-    access->cell = cell;
-    access->writes = writes;
     return true;
 }
 
 /* Enter a settled access under the task's mark; false: the general way has to. */
 static inline bool hbg__short_note(struct hbg_graph *g, const struct hbg__short_access *access, uint32_t mark)
 {
-    struct hbg__storage *s = &g->storages[access->home];
-    if (access->cell == HBG__NIL) {
-        if (s->grid) return false;      /* another argument of this task has brought one */
-        if (!access->writes) return hbg__reader_add(g, &s->readers, mark);
-        s->writer = mark;
-        s->readers = 0;
+    struct hbg__storage *home = &g->storages[access->home_writes / 2];
+    bool writes = access->home_writes % 2;
+    if (HBG_UNLIKELY(access->cell == HBG__NIL)) {
+        if (home->grid) return false;   /* another argument of this task has brought one */
+        if (!writes) return hbg__reader_add(g, &home->readers, mark);
+        home->writer = mark;
+        home->readers = 0;
         return true;
     }
-    struct hbg__cell *cell = hbg__cell_open(g, s, access->cell);
-    if (!access->writes) return hbg__reader_add(g, &cell->readers, mark);
-    hbg__cell_written(s, access->cell, mark);
+    struct hbg__cell *cell = hbg__cell_at(g, access->cell);
+    if (!writes) return hbg__reader_add(g, &cell->readers, mark);
+    hbg__cell_written(home, access->cell, mark);
     cell->writer = mark;
-    cell->readers = cell->parts = 0;
+    cell->readers = 0;
     return true;
 }
 

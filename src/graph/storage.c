@@ -81,6 +81,7 @@ struct hbg__storage *hbg__storage_add(struct hbg_graph *g)
     struct hbg__storage *s = &g->storages[g->storage_count];
     memset(s, 0, sizeof *s);
     s->home = s->parent = g->storage_count++;
+    s->cell_type = HBG__NO_TYPE;
     s->group = UINT32_MAX;
     return s;
 }
@@ -110,7 +111,7 @@ static bool add_boundary_region(struct hbg_graph *g, struct hbg__storage *s, con
     s->group = a->group;
     s->displacement = a->displacement;
     s->size_bytes = group->size_bytes;
-    s->irregular = s->size_bytes == 0 ? HBG__IRREGULAR_ALWAYS : 0;
+    hbg__storage_set_irregular(s, s->size_bytes == 0 ? HBG__IRREGULAR_ALWAYS : 0);
     s->whole_layout = hbg__layout_of_region(g, &a->arg.u.region);
     if (*first != UINT32_MAX) { join_group(g, *first, index); return !g->failed; }
     *first = index;

@@ -18,11 +18,7 @@
 
 #include <hbg/subgraph.h>
 
-enum {
-    SHORT_ARGUMENTS = 8,                /* longer lists take the general way */
-    SHORT_MARKS = SHORT_ARGUMENTS * HBG__SHORT_MARKS,
-    SHORT_UNITS = 2 * SHORT_ARGUMENTS + SHORT_MARKS     /* payload that a task of the short way takes at most */
-};
+enum { SHORT_UNITS = 2 * HBG__SHORT_ARGUMENTS + HBG__SHORT_TASK_MARKS };     /* payload that a task of the short way takes at most */
 
 static struct hbg_task no_task(const struct hbg_graph *g)
 {
@@ -33,7 +29,7 @@ static struct hbg_task no_task(const struct hbg_graph *g)
 bool hbg__producer_add(struct hbg_graph *g, uint32_t mark)
 {
     if (hbg__producers_add(&g->producers, mark)) return true;
-    return hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, g->producers.count + SHORT_MARKS, sizeof(uint32_t))
+    return hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, g->producers.count + 1, sizeof(uint32_t))
         && hbg__producers_add(&g->producers, mark);
 }
 
@@ -55,7 +51,7 @@ static HBG_NO_INLINE bool put_general(struct hbg_graph *g, int kernel, const str
     }
     bool put = hbg__submit_argument(&s, arg);
     *position = s.arg_count;
-    return put && hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, g->producers.count + SHORT_MARKS, sizeof(uint32_t));
+    return put;
 }
 
 static HBG_NO_INLINE bool put_list(struct hbg_graph *g, int kernel, struct hbg_arg_list list, uint32_t *position)
@@ -65,35 +61,68 @@ static HBG_NO_INLINE bool put_list(struct hbg_graph *g, int kernel, struct hbg_a
     return true;
 }
 
-/* A short list whose length is that of the signature. `noted` gets the accesses that took the short way; *noted_end is behind the last. */
-static inline bool put_short(struct hbg_graph *g, int kernel, const uint32_t *want, struct hbg_arg_list list, uint32_t *position,
-                             struct hbg__short_access *noted, struct hbg__short_access **noted_end)
+/* Where a task begins that has arguments of the general way. */
+static void begin_general(struct hbg_graph *g, size_t arg_count)
 {
-    struct hbg_view_arg *out = first_argument(g);
+    g->producers.count = g->access_count = 0;
+    g->pending_units = (uint32_t)(2 * arg_count);
+}
+
+/* An argument that is not settled here, in the middle of a short list. */
+static HBG_NO_INLINE bool put_between(struct hbg_graph *g, struct hbg__short_task *t, int kernel, const struct hbg_arg *arg, size_t arg_count,
+                                      uint32_t *position)
+{
+    if (!t->mixed) begin_general(g, arg_count);
+    t->mixed = true;
+    return put_general(g, kernel, arg, position);
+}
+
+/* A constant of a type that the build has used before. */
+static inline bool is_known_scalar(const struct hbg_graph *g, const struct hbg_arg *arg)
+{
+    return arg->kind == HBG_ARG_SCALAR && arg->dtype <= HBG_F64 && g->scalar_layouts[arg->dtype];
+}
+
+/* The kind of an argument and its type as a signature wants them; the type is 0 for kinds that have none. */
+static inline uint32_t kind_and_type(const struct hbg_arg *arg)
+{
+    return arg->kind | (uint32_t)(arg->kind <= HBG_ARG_INOUT ? arg->u.region.dtype : arg->dtype) << 16;
+}
+
+/* One argument, settled here. False: nothing has happened yet. */
+static inline bool put_one(struct hbg_graph *g, struct hbg__short_task *t, const struct hbg_arg *arg, struct hbg_view_arg *out)
+{
+    if (HBG_LIKELY(arg->kind - 1u < HBG_ARG_INOUT)) return hbg__short_region(g, t, &arg->u.region, arg->kind != HBG_ARG_IN, out);
+    if (!is_known_scalar(g, arg)) return false;
+    *out = (struct hbg_view_arg){ arg->u.bits, HBG__BASE_ZERO, g->scalar_layouts[arg->dtype] };
+    return true;
+}
+
+/* A short list whose length is that of the signature, if there is one. *position: how many places it took. False: latched. */
+static inline bool put_short(struct hbg_graph *g, struct hbg__short_task *t, int kernel, struct hbg_arg_list list, uint32_t *position)
+{
+    const uint32_t *want = g->input->signatures[kernel].want;
+    struct hbg_view_arg *first = first_argument(g);
+    uint32_t at = 0;
     for (const struct hbg_arg *arg = list.arg, *end = arg + list.count; arg != end; arg++) {
-        uint32_t kind = arg->kind;
-        if (kind - 1u < HBG_ARG_INOUT) {
-            if (HBG_LIKELY((!want || *want == (kind | (uint32_t)arg->u.region.dtype << 16)) &&
-                           hbg__short_region(g, &arg->u.region, kind != HBG_ARG_IN, out, noted))) {
-                noted++;
-                out++;
-                want += want != NULL;
-                continue;
-            }
-        } else if (kind == HBG_ARG_SCALAR && arg->dtype <= HBG_F64 && g->scalar_layouts[arg->dtype] &&
-                   (!want || *want == (kind | (uint32_t)arg->dtype << 16))) {
-            *out++ = (struct hbg_view_arg){ arg->u.bits, HBG__BASE_ZERO, g->scalar_layouts[arg->dtype] };
-            want += want != NULL;
+        if ((!want || want[at] == kind_and_type(arg)) && HBG_LIKELY(put_one(g, t, arg, first + at))) {
+            at++;
             continue;
         }
-        uint32_t at = (uint32_t)(out - first_argument(g)), next = at;
-        if (HBG_UNLIKELY(!put_general(g, kernel, arg, &next))) return false;
-        want += want ? next - at : 0;
-        out = first_argument(g) + next;
+        if (HBG_UNLIKELY(!put_between(g, t, kernel, arg, list.count, &at))) return false;
+        first = first_argument(g);
     }
-    *position = (uint32_t)(out - first_argument(g));
-    *noted_end = noted;
+    *position = at;
     return true;
+}
+
+void hbg__short_insert(struct hbg__short_task *t, uint32_t mark)
+{
+    uint32_t *at = t->producer;
+    while (at > t->mark && at[-1] > mark) at--;
+    if (at > t->mark && at[-1] == mark) return;
+    memmove(at + 1, at, (size_t)(t->producer++ - at) * sizeof *at);
+    *at = mark;
 }
 
 /* ---- the task ------------------------------------------------------------------------------------------------------- */
@@ -111,36 +140,56 @@ static HBG_COLD bool keep_order(struct hbg_graph *g)
     return p->count > 0 || hbg__producer_add(g, floor);
 }
 
-/* Enter all accesses under the mark of the task. False: latched. */
-static inline bool note_all(struct hbg_graph *g, const struct hbg__short_access *noted, const struct hbg__short_access *noted_end, uint32_t mark)
+/* An access of the short way as one of the general way. */
+static struct hbg__access settled(const struct hbg__short_access *access)
 {
-    for (; noted != noted_end; noted++) {
-        if (HBG_LIKELY(hbg__short_note(g, noted, mark))) continue;
-        struct hbg__access access = { .home = noted->home, .cell = noted->cell, .writes = noted->writes,
-                                      .place = noted->cell == HBG__NIL ? HBG__ACCESS_WHOLE : HBG__ACCESS_CELL };
-        if (!hbg__hazard_note(g, &access, mark)) return false;
-    }
-    for (uint32_t i = 0; i < g->access_count; i++)
-        if (!hbg__hazard_note(g, &g->accesses[i], mark)) return false;
-    return true;
+    return (struct hbg__access){ .home = access->home_writes / 2, .cell = access->cell, .writes = access->home_writes % 2,
+                                 .place = access->cell == HBG__NIL ? HBG__ACCESS_WHOLE : HBG__ACCESS_CELL };
 }
 
-/* The arguments are written and the producers collected: the task itself. */
-static inline struct hbg_task finish_task(struct hbg_graph *g, int kernel, uint32_t arg_count, const struct hbg__short_access *noted,
-                                          const struct hbg__short_access *noted_end)
+static HBG_COLD bool note_settled(struct hbg_graph *g, const struct hbg__short_access *access, uint32_t mark)
+{
+    struct hbg__access general = settled(access);
+    return hbg__hazard_note(g, &general, mark);
+}
+
+/* The arguments are written and the producers collected: the task itself, where nothing has to be looked at any more. */
+static inline struct hbg_task append_short(struct hbg_graph *g, const struct hbg__short_task *t, int kernel, uint32_t arg_count)
+{
+    uint32_t mark = g->task_count + 1;
+    g->payload_top += 2 * arg_count;
+    for (const struct hbg__short_access *access = t->access; access != t->noted; access++)
+        if (HBG_UNLIKELY(!hbg__short_note(g, access, mark)) && !note_settled(g, access, mark)) return no_task(g);
+    return (struct hbg_task){ hbg__append(g, (uint32_t)kernel, arg_count, 0, t->mark, hbg__short_count(t)), g->serial };
+}
+
+/* The same where arguments took the general way, or order has to be kept; kernel is -1 for a noop. */
+static struct hbg_task append_general(struct hbg_graph *g, int kernel, uint32_t arg_count)
 {
     bool noop = kernel < 0;
     g->pending_units = 0;
-    if (HBG_UNLIKELY((g->manual || g->barrier) && !keep_order(g))) return no_task(g);
+    if ((g->manual || g->barrier) && !keep_order(g)) return no_task(g);
     if (!noop) g->payload_top += 2 * arg_count;
-    if (HBG_UNLIKELY(g->task_count >= g->task_limit && !hbg__tasks_grow(g))) return no_task(g);
-    if (HBG_UNLIKELY(g->producers.count > 3 && !hbg__payload_fit(g, hbg__edge_row_units(g->producers.count)))) return no_task(g);
-    if (HBG_UNLIKELY(!note_all(g, noted, noted_end, g->task_count + 1))) return no_task(g);
+    if (g->task_count >= g->task_limit && !hbg__tasks_grow(g)) return no_task(g);
+    if (!hbg__payload_fit(g, hbg__edge_row_units(g->producers.count))) return no_task(g);
+    uint32_t mark = g->task_count + 1;
+    for (uint32_t i = 0; i < g->access_count; i++)
+        if (!hbg__hazard_note(g, &g->accesses[i], mark)) return no_task(g);
     struct hbg_task task = { hbg__append(g, noop ? 0 : (uint32_t)kernel, noop ? 0 : arg_count, noop ? HBG__TASK_NOOP : 0, g->producers.mark, g->producers.count), g->serial };
-    g->user_tasks++;
-    if (noop) g->user_noops++;
-    if (HBG_UNLIKELY(g->regrid_home != HBG__NIL) && !hbg__hazard_regrid(g)) return no_task(g);
+    g->user_noops += noop;
+    if (g->regrid_home != HBG__NIL && !hbg__hazard_regrid(g)) return no_task(g);
     return task;
+}
+
+/* A short list in which some arguments took the general way, or which comes after a barrier: all of it does now. */
+static HBG_NO_INLINE struct hbg_task append_mixed(struct hbg_graph *g, const struct hbg__short_task *t, int kernel, uint32_t arg_count)
+{
+    if (!t->mixed) begin_general(g, arg_count);
+    if (!hbg__graph_reserve(g, (void **)&g->accesses, &g->access_capacity, g->access_count + HBG__SHORT_ARGUMENTS, sizeof *g->accesses)) return no_task(g);
+    for (const uint32_t *mark = t->mark; mark != t->producer; mark++)
+        if (!hbg__producer_add(g, *mark)) return no_task(g);
+    for (const struct hbg__short_access *access = t->access; access != t->noted; access++) g->accesses[g->access_count++] = settled(access);
+    return append_general(g, kernel, arg_count);
 }
 
 static HBG_COLD bool fail_call(struct hbg_graph *g, int kernel, bool noop, struct hbg_arg_list list)
@@ -154,7 +203,7 @@ static HBG_COLD bool fail_call(struct hbg_graph *g, int kernel, bool noop, struc
     else if (list.count > HBG__ARGS_MAX)
         hbg__graph_fail_limit(g, "arguments of one task", 0, HBG__ARGS_MAX, list.count, "pass one region that holds many, or split the task");
     else
-        hbg__graph_fail_limit(g, "limit_tasks", g->user_tasks, in->limit_tasks, 1, "raise limit_tasks in the program's options");
+        hbg__graph_fail_limit(g, "limit_tasks", hbg__user_tasks(g), in->limit_tasks, 1, "raise limit_tasks in the program's options");
     return false;
 }
 
@@ -171,42 +220,44 @@ static HBG_NO_INLINE struct hbg_task submit_general(struct hbg_graph *g, int ker
     uint32_t position = 0;
     if (g->failed) return no_task(g);
     if ((list.count && !list.arg) || list.count > HBG__ARGS_MAX || (!noop && (uint32_t)kernel >= in->kernel_count) ||
-        (in->limit_tasks && g->user_tasks >= in->limit_tasks)) {
+        (in->limit_tasks && hbg__user_tasks(g) >= in->limit_tasks)) {
         fail_call(g, kernel, noop, list);
         return no_task(g);
     }
     if (!make_room(g, list.count)) return no_task(g);
-    g->producers.count = g->access_count = 0;
-    g->pending_units = (uint32_t)(2 * list.count);
+    begin_general(g, list.count);
     if (!put_list(g, noop ? -1 : kernel, list, &position)) return no_task(g);
     if (!noop && in->signatures[kernel].given && position < in->signatures[kernel].arg_count) {
         hbg__graph_fail(g, HBG_E_SIGNATURE, (int)position, in->kernels[kernel].name, "kernel %s takes %u arguments, %u are given",
                         in->kernels[kernel].name, in->signatures[kernel].arg_count, position);
         return no_task(g);
     }
-    return finish_task(g, noop ? -1 : kernel, position, NULL, NULL);
+    return append_general(g, noop ? -1 : kernel, position);
 }
 
 /* May the list go argument by argument, without a look at room and limits in between? */
 static inline bool is_plain(const struct hbg_graph *g, int kernel, struct hbg_arg_list list)
 {
-    return (uint32_t)kernel < g->short_kernels && list.count <= SHORT_ARGUMENTS && (list.arg || !list.count) &&
+    return (uint32_t)kernel < g->short_kernels && list.count <= HBG__SHORT_ARGUMENTS && (list.arg || !list.count) &&
            g->task_count < g->short_tasks && g->payload_top + SHORT_UNITS <= g->payload_limit;
 }
 
 struct hbg_task hbg_submit_args(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
 {
-    struct hbg__short_access noted[SHORT_ARGUMENTS], *noted_end = noted;
+    struct hbg__short_task t;
     uint32_t position = 0;
     if (HBG_UNLIKELY(!g)) return (struct hbg_task){ UINT32_MAX, 0 };
     if (HBG_UNLIKELY(!is_plain(g, kernel, list))) return submit_general(g, kernel, false, list);
     const struct hbg__signature *sig = &g->input->signatures[kernel];
     if (HBG_UNLIKELY(sig->given && list.count != sig->arg_count)) return submit_general(g, kernel, false, list);
-    g->producers.count = g->access_count = 0;
-    g->pending_units = (uint32_t)(2 * list.count);
-    if (HBG_UNLIKELY(!put_short(g, kernel, sig->want, list, &position, noted, &noted_end))) return no_task(g);
+    t.noted = t.access;
+    t.producer = t.mark;
+    t.nobody = 0;
+    t.mixed = false;
+    if (HBG_UNLIKELY(!put_short(g, &t, kernel, list, &position))) return no_task(g);
     if (HBG_UNLIKELY(sig->given && position != sig->arg_count)) return submit_general(g, kernel, false, list);     /* an hbg_after took a place */
-    return finish_task(g, kernel, position, noted, noted_end);
+    if (HBG_UNLIKELY(t.mixed || g->barrier)) return append_mixed(g, &t, kernel, position);
+    return append_short(g, &t, kernel, position);
 }
 
 static bool unsupported(const struct hbg_task_options *o, const char **what)
