@@ -85,6 +85,17 @@ HBG__INLINE void hbg__complete(struct hbg__worker *worker, const struct hbg__tas
     if (registered) hbg__wake_registered(worker, task, registered, failed);
 }
 
+/* The task that is ready by this completion and all that the completion means: nobody can have registered, and the one waiter
+   has no other producer and is no noop. HBG__NIL: complete it in full. A chain goes from task to task this way. */
+static inline uint32_t hbg__sole_successor(const struct hbg__graph_view *graph, const struct hbg__task_record *record)
+{
+    uint32_t waiter = record->first_waiter;
+    if ((record->flags & HBG__TASK_QUERYABLE) || waiter >= graph->task_count) return HBG__NIL;
+    const struct hbg__task_record *waiting = hbg__image_record(graph->payload, waiter);
+    bool sole = waiting->next_waiter == HBG__NIL && waiting->producer_count == 1 && !(waiting->flags & HBG__TASK_NOOP);
+    return sole ? waiter : HBG__NIL;
+}
+
 /* Complete skipped tasks and noops until none is left: they visit no core. */
 static HBG_NO_INLINE void hbg__drain_all(struct hbg__worker *worker)
 {
