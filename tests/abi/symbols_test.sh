@@ -15,7 +15,7 @@ if [[ -n $foreign ]]; then
     exit 1
 fi
 
-for name in hbg_version hbg_status_name hbg_status_text; do
+for name in hbg_version hbg_status_name hbg_status_text hbg_status_remedy; do
     grep -qx "$name" <<< "$exported" || { echo "libhbg.so does not export $name" >&2; exit 1; }
 done
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 static const int CODES[] = {
-#define CODE(code, name, text) code,
+#define CODE(code, name, text, remedy) code,
     HBG_STATUS_MAP(CODE)
 #undef CODE
 };
@@ -28,9 +28,11 @@ static void every_status_differs(void **state)
     (void)state;
     for (int i = 0; i < CODE_COUNT; i++) {
         assert_true(strlen(hbg_status_text((enum hbg_status)CODES[i])) > 3);
+        assert_true(strlen(hbg_status_remedy((enum hbg_status)CODES[i])) > 3);
         for (int k = 0; k < i; k++) {
             assert_int_not_equal(CODES[i], CODES[k]);
             assert_string_not_equal(hbg_status_name((enum hbg_status)CODES[i]), hbg_status_name((enum hbg_status)CODES[k]));
+            assert_string_not_equal(hbg_status_remedy((enum hbg_status)CODES[i]), hbg_status_remedy((enum hbg_status)CODES[k]));
             assert_string_not_equal(hbg_status_text((enum hbg_status)CODES[i]), hbg_status_text((enum hbg_status)CODES[k]));
         }
     }
@@ -41,6 +43,7 @@ static void unknown_codes_have_text_too(void **state)
     (void)state;
     assert_string_equal(hbg_status_name((enum hbg_status)-1000), "HBG_?");
     assert_string_equal(hbg_status_text((enum hbg_status)-1000), "an unknown status");
+    assert_string_equal(hbg_status_remedy((enum hbg_status)-1000), "none is known");
     assert_string_equal(hbg_status_name((enum hbg_status)2), "HBG_?");
 }
 
