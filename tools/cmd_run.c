@@ -5,9 +5,9 @@
 #include "command.h"
 
 #include "cli.h"
+#include "inputs.h"
 #include "progress.h"
 #include "run.h"
-#include "workloads/workloads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,22 +23,6 @@ struct outputs {
     struct cli_output json, out;
     bool has_json, has_out, quiet;      /* quiet: standard output belongs to the JSON or the CSV */
 };
-
-static const struct hbg_workload *find_workload(const char *name)
-{
-    const char *names[64];
-    char hint[256];
-    size_t count = 0;
-
-    for (; hbg__workloads[count]; count++) {
-        if (strcmp(hbg__workloads[count]->name, name) == 0)
-            return hbg__workloads[count];
-        if (count < 64)
-            names[count] = hbg__workloads[count]->name;
-    }
-    hbg__cli_error("run", "there is no workload `%s`%s", name, hbg__cli_hint(name, names, count < 64 ? count : 64, hint, sizeof hint));
-    return NULL;
-}
 
 static bool take_count(const char *option, const char *text, uint64_t least, uint64_t *value)
 {
@@ -68,31 +52,6 @@ static bool take_request(const struct typed *typed, struct run_request *request,
     request->device = typed->device;
     request->verify = typed->verify;
     return take_count("--rounds", typed->rounds, 1, &request->rounds) && take_count("--warmup", typed->warmup, 0, &request->warmup);
-}
-
-/* parameters and inputs; CLI_OK, or the exit status with the sentence printed */
-static int fill_setup(struct hbg_setup *s, const char *const *assignment, size_t count)
-{
-    struct progress progress;
-    bool good = true;
-
-    for (size_t i = 0; good && i < count; i++)
-        good = hbg__setup_assign(s, assignment[i]);
-    if (!good) {
-        hbg__cli_error("run", "%s", s->text);
-        return CLI_MISUSED;
-    }
-    hbg__progress_begin(&progress, "inputs", 0);
-    hbg__progress_announce(&progress);
-    if (s->workload.inputs(s) != 0 && !s->failed)
-        hbg_setup_fail(s, "its inputs could not be made");
-    hbg__progress_end(&progress);
-    if (!s->failed)
-        hbg__setup_keep_inputs(s);
-    if (!s->failed)
-        return CLI_OK;
-    hbg__cli_error("run", "%s: %s", s->workload.name, s->text);
-    return s->misused ? CLI_MISUSED : CLI_FAILED;
 }
 
 static bool prepare_reference(struct hbg_setup *s, struct verdict *verdict)
@@ -189,7 +148,7 @@ static int run(const struct hbg_workload *workload, const struct typed *typed, c
         hbg__cli_error("run", "%s: %s", workload->name ? workload->name : "workload", text);
         return CLI_FAILED;
     }
-    status = fill_setup(s, assignment, count);
+    status = hbg__inputs_fill(s, "run", assignment, count);
     if (status == CLI_OK) {
         memset(&outcome, 0, sizeof outcome);
         status = CLI_FAILED;
@@ -238,7 +197,7 @@ int hbg__cmd_run(int argc, char **argv)
     case CLI_PARSED:
         if (!count)
             hbg__cli_error("run", "a workload is needed; `hbg list` shows them");
-        else if ((workload = find_workload(rest[0])))
+        else if ((workload = hbg__inputs_find_workload("run", rest[0])))
             status = run(workload, &typed, rest + 1, count - 1);
         break;
     case CLI_REFUSED:

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a command line to a workload with its inputs: what the commands have in common that take a workload and parameters.
+ */
+#ifndef HBG_TOOLS_INPUTS_H
+#define HBG_TOOLS_INPUTS_H
+
+#include "setup.h"
+
+/* The workload of that name; NULL, and the sentence is printed. */
+const struct hbg_workload *hbg__inputs_find_workload(const char *command, const char *name);
+
+/* Takes parameters ("key=value") and makes the inputs; CLI_OK, or the exit status with the sentence printed. */
+int hbg__inputs_fill(struct hbg_setup *s, const char *command, const char *const *assignment, size_t count);
+
+#endif
