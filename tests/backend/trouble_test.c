@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* trouble_test.c - what comes from outside the program: no memory, a damaged image, a kernel that takes too long, a fork; and the
- * log and the allocator that an application may hand in. */
+/* trouble_test.c - what comes from outside the program: a damaged image, a kernel that takes too long, a fork; and the
+ * log that an application may hand in. No memory and no threads: tests/fault. */
 #include <stdatomic.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,79 +47,6 @@ static void chain_build(struct hbg_graph *g, const struct hbg_args *args, const 
     struct hbg_region u = hbg_alloc(g, HBG_U8, HBG_SHAPE(100));
     for (int i = 0; i < 40; i++) hbg_submit(g, ADD_ONE, hbg_inout(hbg_args_region(args, 0)));
     hbg_submit(g, NOTHING, hbg_in(u));
-}
-
-/* ---- an allocator that fails at a chosen call ---- */
-
-struct counted { atomic_int calls, live; int fail_at; };
-
-static void *counted_alloc(void *user, size_t size_bytes, size_t align_bytes)
-{
-    struct counted *counted = user;
-    if (atomic_fetch_add(&counted->calls, 1) == counted->fail_at) return NULL;
-    if (align_bytes < sizeof(void *)) align_bytes = sizeof(void *);
-    void *block = NULL;
-    if (posix_memalign(&block, align_bytes, size_bytes ? size_bytes : 1) != 0) return NULL;
-    atomic_fetch_add(&counted->live, 1);
-    return block;
-}
-
-static void counted_free(void *user, void *block, size_t size_bytes, size_t align_bytes)
-{
-    (void)size_bytes;
-    (void)align_bytes;
-    if (block) atomic_fetch_sub(&((struct counted *)user)->live, 1);
-    free(block);
-}
-
-/* Everything from open to close; the first status that is not OK. */
-static enum hbg_status whole_life(const char *spec, struct counted *counted, int32_t *x)
-{
-    struct hbg_error error = HBG_OPTIONS(error);
-    struct hbg_device_options options = HBG_OPTIONS(device_options);
-    struct hbg_program_options program_options = HBG_OPTIONS(program_options);
-    struct hbg_result result = HBG_OPTIONS(result);
-    struct hbg_device *device = NULL;
-    struct hbg_program *program = NULL;
-    struct hbg_buffer *buffer = NULL;
-    options.allocator = (struct hbg_allocator){ counted_alloc, counted_free, counted };
-    options.error = program_options.error = &error;
-    program_options.name = "life";
-    program_options.build = chain_build;
-    program_options.kernels = kernels;
-    program_options.kernel_count = KERNEL_COUNT;
-    program_options.pure_build = true;
-    enum hbg_status status = hbg_device_open(spec, &options, &device);
-    if (!status) status = hbg_buffer_create(device, 64, &buffer);
-    if (!status) status = hbg_program_create(device, &program_options, &program);
-    for (int i = 0; i < 3 && !status; i++) status = hbg_run_sync(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), &result);
-    if (status == HBG_E_NO_MEMORY && program) {             /* the next run finds memory again, and works */
-        int32_t y = 0;
-        assert_int_equal(hbg_run_sync(program, HBG_ARGS(hbg_inout(HOST_I32(&y, 1))), &result), HBG_OK);
-        assert_int_equal(y, 40);
-    }
-    hbg_program_destroy(program);
-    hbg_buffer_destroy(buffer);
-    assert_int_equal(hbg_device_close(device), HBG_OK);
-    return status;
-}
-
-static void every_allocation_may_fail(struct hbg_device *unused, const struct device_kind *kind)
-{
-    (void)unused;
-    struct counted counted = { .fail_at = -1 };
-    int32_t x = 0;
-    assert_int_equal(whole_life(kind->spec, &counted, &x), HBG_OK);
-    assert_int_equal(x, 120);
-    assert_int_equal(atomic_load(&counted.live), 0);
-    int calls = atomic_load(&counted.calls);
-    assert_true(calls > 5);
-    for (int i = 0; i < calls; i++) {
-        struct counted failing = { .fail_at = i };
-        enum hbg_status status = whole_life(kind->spec, &failing, &x);
-        if (status != HBG_E_NO_MEMORY) fail_msg("with allocation %d of %d failing: %s", i, calls, hbg_status_name(status));
-        assert_int_equal(atomic_load(&failing.live), 0);
-    }
 }
 
 /* ---- images ---- */
@@ -309,7 +236,7 @@ static void text_goes_to_the_callback(struct hbg_device *unused, const struct de
 int main(void)
 {
     static const struct device_test tests[] = {
-        DEVICE_TEST(every_allocation_may_fail), DEVICE_TEST(a_damaged_image_does_not_verify), DEVICE_TEST(a_timeout_names_task_and_kernel),
+        DEVICE_TEST(a_damaged_image_does_not_verify), DEVICE_TEST(a_timeout_names_task_and_kernel),
         DEVICE_TEST(a_forked_child_is_refused), DEVICE_TEST(text_goes_to_the_callback),
     };
     const struct CMUnitTest others[] = { cmocka_unit_test(a_stall_is_reported) };

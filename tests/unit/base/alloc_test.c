@@ -4,44 +4,10 @@
 
 #include <stdarg.h>
 #include <setjmp.h>
-#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
-/* A user's allocator: remembers one size and alignment a block, fails when `left` reaches 0. */
-struct ledger { int left, live; size_t mismatches; struct { void *block; size_t size, align; } entry[16]; };
-
-static void *ledger_alloc(void *user, size_t size_bytes, size_t align_bytes)
-{
-    struct ledger *ledger = user;
-    void *block;
-    if (ledger->left-- <= 0 || posix_memalign(&block, align_bytes < 8 ? 8 : align_bytes, size_bytes)) return NULL;
-    for (int i = 0; i < 16; i++) {
-        if (ledger->entry[i].block) continue;
-        ledger->entry[i].block = block;
-        ledger->entry[i].size = size_bytes;
-        ledger->entry[i].align = align_bytes;
-        ledger->live++;
-        return block;
-    }
-    free(block);
-    return NULL;
-}
-
-static void ledger_free(void *user, void *block, size_t size_bytes, size_t align_bytes)
-{
-    struct ledger *ledger = user;
-    size_t found = 0;
-    for (int i = 0; i < 16; i++) {
-        if (ledger->entry[i].block != block) continue;
-        found = ledger->entry[i].size == size_bytes && ledger->entry[i].align == align_bytes;
-        ledger->entry[i].block = NULL;
-        ledger->live--;
-        break;
-    }
-    ledger->mismatches += !found;
-    free(block);
-}
+#include "support/allocator.h"
 
 static void blocks_are_aligned_and_counted(void **state)
 {
@@ -94,9 +60,9 @@ static void zeroed_and_empty_blocks(void **state)
 static void users_allocator_gets_back_what_it_gave(void **state)
 {
     (void)state;
-    struct ledger ledger = { .left = 100 };
+    struct test_allocator ledger = TEST_ALLOCATOR;
     struct hbg__memory memory;
-    const struct hbg_allocator given = { ledger_alloc, ledger_free, &ledger };
+    const struct hbg_allocator given = test_allocator_ops(&ledger);
     assert_true(hbg__memory_init(&memory, &given));
     char *text = hbg__alloc(&memory, 10, 32);
     assert_non_null(text);
@@ -107,19 +73,20 @@ static void users_allocator_gets_back_what_it_gave(void **state)
     text = hbg__realloc(&memory, text, 1000, 4, 32);
     assert_non_null(text);
     assert_memory_equal(text, "0123", 4);
-    assert_int_equal(ledger.live, 1);
+    assert_int_equal(atomic_load(&ledger.live), 1);
     hbg__free(&memory, text, 4, 32);
-    assert_int_equal(ledger.live, 0);
-    assert_int_equal(ledger.mismatches, 0);
+    assert_int_equal(atomic_load(&ledger.live), 0);
+    assert_int_equal(atomic_load(&ledger.wrong), 0);
     assert_int_equal(hbg__memory_allocations(&memory), 3);
 }
 
 static void failure_keeps_the_old_block_and_counts_nothing(void **state)
 {
     (void)state;
-    struct ledger ledger = { .left = 1 };
+    struct test_allocator ledger = TEST_ALLOCATOR;
+    test_allocator_fail(&ledger, 1, INT_MAX);
     struct hbg__memory memory;
-    const struct hbg_allocator given = { ledger_alloc, ledger_free, &ledger };
+    const struct hbg_allocator given = test_allocator_ops(&ledger);
     assert_true(hbg__memory_init(&memory, &given));
     char *text = hbg__alloc(&memory, 4, 8);
     assert_non_null(text);
@@ -130,15 +97,17 @@ static void failure_keeps_the_old_block_and_counts_nothing(void **state)
     assert_int_equal(hbg__memory_allocations(&memory), 1);
     assert_int_equal(hbg__memory_live_bytes(&memory), 4);
     hbg__free(&memory, text, 4, 8);
-    assert_int_equal(ledger.live, 0);
+    assert_int_equal(atomic_load(&ledger.live), 0);
 }
 
 static void half_an_allocator_is_refused(void **state)
 {
     (void)state;
     struct hbg__memory memory;
-    assert_false(hbg__memory_init(&memory, &(struct hbg_allocator){ .alloc = ledger_alloc }));
-    assert_false(hbg__memory_init(&memory, &(struct hbg_allocator){ .free = ledger_free }));
+    struct test_allocator nobody = TEST_ALLOCATOR;
+    const struct hbg_allocator given = test_allocator_ops(&nobody);
+    assert_false(hbg__memory_init(&memory, &(struct hbg_allocator){ .alloc = given.alloc }));
+    assert_false(hbg__memory_init(&memory, &(struct hbg_allocator){ .free = given.free }));
     assert_true(hbg__memory_init(&memory, &(struct hbg_allocator){ NULL, NULL, NULL }));
 }
 

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "support/allocator.h"
+
 #include "base/rng.h"
 
 enum { KEYS = 200 };
@@ -105,31 +107,19 @@ static void clearing_is_no_allocation_and_wraps(void **state)
     hbg__map_u64_free(&map);
 }
 
-static int blocks_left;
-
-static void *limited_alloc(void *user, size_t size_bytes, size_t align_bytes)
-{
-    (void)user, (void)align_bytes;
-    return blocks_left-- > 0 ? malloc(size_bytes) : NULL;
-}
-
-static void limited_free(void *user, void *block, size_t size_bytes, size_t align_bytes)
-{
-    (void)user, (void)size_bytes, (void)align_bytes;
-    free(block);
-}
-
 static void no_memory_leaves_the_map(void **state)
 {
     (void)state;
+    struct test_allocator allocator = TEST_ALLOCATOR;
+    const struct hbg_allocator given = test_allocator_ops(&allocator);
     struct hbg__memory memory;
     struct hbg__map_u64 map;
-    assert_true(hbg__memory_init(&memory, &(struct hbg_allocator){ limited_alloc, limited_free, NULL }));
+    assert_true(hbg__memory_init(&memory, &given));
     hbg__map_u64_init(&map, &memory);
-    blocks_left = 0;
+    test_allocator_fail(&allocator, 0, INT_MAX);
     assert_null(hbg__map_u64_add(&map, 1, NULL));
     assert_int_equal(map.count, 0);
-    blocks_left = 1;
+    test_allocator_fail(&allocator, 1, INT_MAX);
     uint64_t key = 0;
     while (hbg__map_u64_add(&map, key, NULL)) key++;
     assert_int_equal(map.count, key);
