@@ -4,17 +4,16 @@
  */
 #include "cli.h"
 
+#include "replace.h"
+
 #include "base/option.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 void hbg__cli_error(const char *command, const char *format, ...)
 {
@@ -195,37 +194,27 @@ int hbg__cli_device_status(enum hbg_status status)
 
 /* ---- output files ---- */
 
-/* Could this file be written? 0, or why not. */
-static int why_not_writable(const char *path)
-{
-    struct stat there;
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    if (stat(path, &there) == 0) return S_ISDIR(there.st_mode) ? EISDIR : access(path, W_OK) ? errno : 0;
-    if (errno != ENOENT) return errno;
-    if (strlen(path) >= sizeof folder) return ENAMETOOLONG;
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-    return access(folder, W_OK) ? errno : 0;
-}
-
 bool hbg__cli_output_open(struct cli_output *output, const char *command, const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
-    int why = standard ? 0 : why_not_writable(path);
+    int why = standard ? 0 : hbg__replace_check(path);
     *output = (struct cli_output){ .command = command, .path = path, .stream = standard ? stdout : NULL };
     if (!standard && !why && !(output->stream = open_memstream(&output->text, &output->length))) why = errno;
     if (!output->stream) hbg__cli_error(command, "`%s` cannot be written: %s", path, strerror(why));
     return output->stream != NULL;
 }
 
-/* All of it at once; 0, or why not. */
+/* All of it, in place of the file that may be there; 0, or why not. */
 static int write_file(const struct cli_output *output)
 {
-    FILE *file = fopen(output->path, "we");
-    if (!file) return errno;
-    bool whole = fwrite(output->text, 1, output->length, file) == output->length;
-    int why = whole ? 0 : errno ? errno : EIO;
-    if (fclose(file) != 0 && !why) why = errno;
+    struct replacement file;
+    int why = hbg__replace_open(&file, output->path);
+
+    if (why) return why;
+    fwrite(output->text, 1, output->length, file.stream);
+    why = hbg__replace_end(&file);
+    if (!why) return hbg__replace_commit(&file);
+    hbg__replace_drop(&file);
     return why;
 }
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A result file that takes the place of an older one all at once: it is written under another name beside it and renamed.
+ * What is no regular file (a device, a pipe), and what lies in a folder that takes no new file, is written in place.
+ */
+#ifndef HBG_TOOLS_REPLACE_H
+#define HBG_TOOLS_REPLACE_H
+
+#include <stdio.h>
+
+struct replacement {
+    FILE *stream;
+    char *path, *temporary;             /* owned; temporary is NULL where the file is written in place */
+};
+
+/* Could a file be written there? 0, or an error number. */
+int hbg__replace_check(const char *path);
+
+/* Opens a file to write into; 0, or an error number and nothing to undo. */
+int hbg__replace_open(struct replacement *r, const char *path);
+
+/* Ends the writing: 0, or an error number where not all was written, after which hbg__replace_drop() is what is left to do. */
+int hbg__replace_end(struct replacement *r);
+
+/* After the end: puts the new file in place. 0, or an error number. Either way, and after a drop, nothing is left of it. */
+int hbg__replace_commit(struct replacement *r);
+void hbg__replace_drop(struct replacement *r);
+
+#endif
