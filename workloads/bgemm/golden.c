@@ -4,7 +4,11 @@
  */
 #include "bgemm.h"
 
+#include <math.h>
 #include <stdlib.h>
+
+/* of inputs up to 1: sums of some hundred products differ by 1e-5 and less */
+#define BGEMM_TOLERANCE 1e-4
 
 /* sum[0..n) += row of a times b */
 static void add_row_product(int64_t n, const float *row, const float *b, double *sum)
@@ -41,5 +45,8 @@ int hbg__bgemm_golden(struct hbg_setup *s)
             expected[row * p.tile + j] = (float)sum[j];
     }
     free(sum);
+    hbg_setup_tolerance(s, "c", BGEMM_TOLERANCE * fmax(workload_largest_f32(c, p.groups * p.loop * tile_size),
+                                                       workload_largest_f32(a, p.groups * p.grid_k * p.loop * tile_size)
+                                                       * workload_largest_f32(b, p.groups * p.grid_k * p.loop * tile_size)));
     return 0;
 }

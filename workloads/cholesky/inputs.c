@@ -34,7 +34,6 @@ static const char *const params[] = { "n=1024", "tile=128", "dominance=1.0", NUL
 const struct hbg_workload hbg__cholesky_workload = {
     WORKLOAD_PARTS(cholesky, CHOLESKY_KERNEL_COUNT),
     .doc = "tiled Cholesky factorisation of an n x n matrix; the residual |A - L L'| / |A| is checked as well",
-    .abs_tolerance = 1e-9,
     .rel_tolerance = 1e-9,
     .pure_build = true,
     .residual = hbg__cholesky_residual,

@@ -5,6 +5,21 @@
  */
 #include "vector.h"
 
+#include <math.h>
+
+/* What rounding may do, with u = 2^-24: f turns an error e of values up to M into |scale| e, and rounds a product up to
+   |scale| M and a sum up to |scale| M + |shift|. The first sum, the last product and the expected copy are rounded once. */
+static double tolerance(double x, double y, double scale, double shift, int64_t steps)
+{
+    double most = x + y, error = 0x1p-24 * most;
+
+    for (int64_t k = 0; k < steps && error <= 1e300; k++) {
+        error = fabs(scale) * error + 0x1p-24 * (2.0 * fabs(scale) * most + fabs(shift));
+        most = fabs(scale) * most + fabs(shift);
+    }
+    return fmin(2.0 * x * (error + 0x1p-24 * most), 1e300);      /* values that overflow are infinite in both */
+}
+
 int hbg__vector_golden(struct hbg_setup *s)
 {
     const float *x = hbg_setup_input(s, "x"), *y = hbg_setup_input(s, "y");
@@ -21,5 +36,6 @@ int hbg__vector_golden(struct hbg_setup *s)
     }
     for (int64_t i = 0; i < n; i++)
         z[i] = (float)((power * ((double)x[i] + y[i]) + shift * series) * x[i]);
+    hbg_setup_tolerance(s, "z", tolerance(workload_largest_f32(x, n), workload_largest_f32(y, n), scale, shift, steps));
     return 0;
 }
