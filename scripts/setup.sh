@@ -5,7 +5,7 @@
 # root or with passwordless sudo; otherwise prints the line to run and exits with 1.
 set -euo pipefail
 
-packages=(gcc g++ make cmake ninja-build pkg-config git python3 util-linux
+packages=(gcc g++ make cmake ninja-build pkg-config git python3 python3-numpy util-linux
           libcmocka-dev relacy-dev libopenblas-dev liblapacke-dev libhwloc-dev)
 
 missing=()

@@ -8,19 +8,21 @@
 #include "inputs.h"
 #include "progress.h"
 #include "run.h"
+#include "tensor_file.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* The command line as it was typed. */
 struct typed {
-    const char *device, *rounds, *warmup, *seed, *replay, *json, *out;
+    const char *device, *rounds, *warmup, *seed, *replay, *json, *out, *out_npy;
     bool verify;
 };
 
 /* The output files asked for. */
 struct outputs {
     struct cli_output json, out;
+    struct tensor_outputs tensors;      /* written only if all went well */
     bool has_json, has_out, quiet;      /* quiet: standard output belongs to the JSON or the CSV */
 };
 
@@ -82,18 +84,25 @@ static bool run_workload(struct hbg_setup *s, const struct run_request *request,
     return good && !s->failed && (!request->verify || outcome->verdict.verified);
 }
 
-static bool open_outputs(const struct typed *typed, struct outputs *o)
+/* CLI_OK, or the exit status with the sentence printed */
+static int open_outputs(const struct typed *typed, struct hbg_setup *s, struct outputs *o)
 {
-    memset(o, 0, sizeof *o);
+    char text[480];
+    bool misused;
+
+    if (!hbg__tensor_outputs_take(&o->tensors, s, typed->out_npy, &misused, text, sizeof text)) {
+        hbg__cli_error("run", "%s", text);
+        return misused ? CLI_MISUSED : CLI_FAILED;
+    }
     if (typed->json && !(o->has_json = hbg__cli_output_open(&o->json, "run", typed->json)))
-        return false;
+        return CLI_FAILED;
     if (typed->out && !(o->has_out = hbg__cli_output_open(&o->out, "run", typed->out))) {
         if (o->has_json)
             hbg__cli_output_close(&o->json);
-        return false;
+        return CLI_FAILED;
     }
     o->quiet = (o->has_json && o->json.stream == stdout) || (o->has_out && o->out.stream == stdout);
-    return true;
+    return CLI_OK;
 }
 
 /* Text and CSV are of a finished run; the JSON also tells how one failed. */
@@ -130,16 +139,44 @@ static bool request_fits(const struct hbg_workload *workload, const struct typed
     return false;
 }
 
+static bool write_tensors(struct outputs *o)
+{
+    char text[480];
+    bool good = hbg__tensor_outputs_write(&o->tensors, text, sizeof text);
+
+    if (!good)
+        hbg__cli_error("run", "%s", text);
+    return good;
+}
+
+/* the runs of a workload whose inputs stand, and what is told of them */
+static int run_filled(struct hbg_setup *s, const struct typed *typed, const struct run_request *request)
+{
+    struct run_outcome outcome;
+    struct outputs outputs;
+    int status;
+    bool good;
+
+    memset(&outcome, 0, sizeof outcome);
+    memset(&outputs, 0, sizeof outputs);
+    status = open_outputs(typed, s, &outputs);
+    if (status == CLI_OK) {
+        good = run_workload(s, request, &outcome);
+        good = print_outputs(&outputs, s, request, &outcome) && good && write_tensors(&outputs);
+        if (!good)
+            status = outcome.step && strcmp(outcome.step, "device") == 0 ? hbg__cli_device_status(outcome.status) : CLI_FAILED;
+    }
+    hbg__tensor_outputs_release(&outputs.tensors);
+    return status;
+}
+
 static int run(const struct hbg_workload *workload, const struct typed *typed, const char *const *assignment, size_t count)
 {
     struct run_request request = { .rounds = 10, .warmup = 2 };
-    struct run_outcome outcome;
-    struct outputs outputs;
     struct hbg_setup *s;
     uint64_t seed = 1;
     char text[160];
     int status;
-    bool good;
 
     if (!take_request(typed, &request, &seed) || !request_fits(workload, typed))
         return CLI_MISUSED;
@@ -149,17 +186,8 @@ static int run(const struct hbg_workload *workload, const struct typed *typed, c
         return CLI_FAILED;
     }
     status = hbg__inputs_fill(s, "run", assignment, count);
-    if (status == CLI_OK) {
-        memset(&outcome, 0, sizeof outcome);
-        status = CLI_FAILED;
-        if (open_outputs(typed, &outputs)) {
-            good = run_workload(s, &request, &outcome);
-            if (print_outputs(&outputs, s, &request, &outcome) && good)
-                status = CLI_OK;
-            else if (outcome.step && strcmp(outcome.step, "device") == 0)
-                status = hbg__cli_device_status(outcome.status);
-        }
-    }
+    if (status == CLI_OK)
+        status = run_filled(s, typed, &request);
     hbg__setup_destroy(s);
     return status;
 }
@@ -176,9 +204,11 @@ int hbg__cmd_run(int argc, char **argv)
         { "--seed", &typed.seed, NULL, "S          seed of random inputs (1)" },
         { "--json", &typed.json, NULL, "FILE|-     write the outcome as JSON; - is standard output, then without the text" },
         { "--out", &typed.out, NULL, "FILE|-      write the workload's table as CSV" },
+        { "--out-npy", &typed.out_npy, NULL, "NAME=FILE[,..]  write tensors as .npy files, if all went well" },
     };
     const struct cli_command command = {
-        "run", "WORKLOAD [key=value ...] [options]", "Runs a workload; `hbg list` shows the workloads and their parameters.",
+        "run", "WORKLOAD [key=value ...] [tensor=FILE.npy ...] [options]",
+        "Runs a workload; `hbg list` shows the workloads and their parameters. A tensor of its inputs can be given as a file of numpy.",
         option, sizeof option / sizeof *option,
     };
     const char **rest = calloc((size_t)argc + 1, sizeof *rest);

@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "progress.h"
+#include "tensor_file.h"
 #include "workloads/workloads.h"
 
 #include <string.h>
@@ -42,7 +43,7 @@ int hbg__inputs_fill(struct hbg_setup *s, const char *command, const char *const
     if (s->workload.inputs(s) != 0 && !s->failed)
         hbg_setup_fail(s, "its inputs could not be made");
     hbg__progress_end(&progress);
-    if (!s->failed)
+    if (!s->failed && hbg__given_load(s))
         hbg__setup_keep_inputs(s);
     if (!s->failed)
         return CLI_OK;

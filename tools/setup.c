@@ -43,6 +43,36 @@ static struct setup_param *find_param(struct hbg_setup *s, const char *name, siz
     return NULL;
 }
 
+static struct setup_given *find_given(struct hbg_setup *s, const char *name)
+{
+    for (size_t i = 0; i < s->given_count; i++)
+        if (strcmp(s->given[i].name, name) == 0)
+            return &s->given[i];
+    return NULL;
+}
+
+/* Opens a tensor's file; which tensors there are is known after inputs. */
+static bool add_given(struct hbg_setup *s, const char *assignment, const char *equals)
+{
+    char *name = strndup(assignment, (size_t)(equals - assignment)), text[480];
+    struct setup_given *more = realloc(s->given, (s->given_count + 1) * sizeof *more);
+
+    if (more)
+        s->given = more;
+    if (!name || !more)
+        fail(s, false, "no memory for the tensors that are given");
+    else if (find_given(s, name))
+        fail(s, true, "tensor %.64s is given twice", name);
+    else if (!hbg__npy_open(&more[s->given_count].file, equals + 1, text, sizeof text))
+        fail(s, true, "tensor %.64s: %s", name, text);
+    if (s->failed) {
+        free(name);
+        return false;
+    }
+    more[s->given_count++].name = name;
+    return true;
+}
+
 bool hbg__setup_assign(struct hbg_setup *s, const char *assignment)
 {
     const char *equals = strchr(assignment, '=');
@@ -54,6 +84,8 @@ bool hbg__setup_assign(struct hbg_setup *s, const char *assignment)
         return false;
     }
     param = find_param(s, assignment, (size_t)(equals - assignment));
+    if (!param && strlen(equals) > 5 && strcmp(equals + strlen(equals) - 4, ".npy") == 0)
+        return add_given(s, assignment, equals);
     if (!param) {
         char name[64], hint[128];
         const char *names[64];
@@ -171,6 +203,45 @@ static bool measure(struct setup_tensor *t)
     return true;
 }
 
+bool hbg_setup_given(struct hbg_setup *s, const char *name, struct hbg_shape *shape)
+{
+    const struct setup_given *given = find_given(s, name);
+
+    if (given && shape)
+        *shape = given->file.npy.shape;
+    return given != NULL;
+}
+
+static bool same_shape(const struct hbg_shape *a, const struct hbg_shape *b)
+{
+    for (int i = 0; i < a->rank && a->rank == b->rank; i++)
+        if (a->dim[i] != b->dim[i])
+            return false;
+    return a->rank == b->rank;
+}
+
+/* the file of a tensor, if there is one; false where it does not fit */
+static bool load_given(struct hbg_setup *s, const struct setup_tensor *t)
+{
+    const struct setup_given *given = find_given(s, t->name);
+    const struct npy *npy = given ? &given->file.npy : NULL;
+    char text[480], shape[160], needed[160];
+
+    if (!given)
+        return true;
+    if (t->access == HBG_ARG_OUT)
+        fail(s, true, "tensor %s is a result: it cannot be given", t->name);
+    else if (!hbg__npy_holds(npy, t->dtype))
+        fail(s, true, "tensor %s: `%.200s` holds %s where %s%s is needed", t->name, given->file.path, npy->descr,
+             hbg__npy_descr(t->dtype, text, sizeof text), t->dtype == HBG_BF16 ? " or V2, the bits of bf16," : "");
+    else if (!same_shape(&npy->shape, &t->shape))
+        fail(s, true, "tensor %s: `%.200s` has the shape %s where %s is needed", t->name, given->file.path,
+             hbg__npy_shape(&npy->shape, shape), hbg__npy_shape(&t->shape, needed));
+    else if (!hbg__npy_load(&given->file, t->data, text, sizeof text))
+        fail(s, false, "tensor %s: %s", t->name, text);
+    return !s->failed;
+}
+
 void *hbg_setup_tensor(struct hbg_setup *s, const char *name, enum hbg_arg_kind access, enum hbg_dtype dtype, struct hbg_shape shape)
 {
     struct setup_tensor *t;
@@ -207,6 +278,8 @@ void *hbg_setup_tensor(struct hbg_setup *s, const char *name, enum hbg_arg_kind 
         fail(s, false, "no memory for tensor %s, %zu bytes", name, t->size_bytes);
         return NULL;
     }
+    if (!load_given(s, t))
+        return NULL;
     arg = &s->arg[s->boundary_count - 1];
     if (access == HBG_ARG_IN)
         *arg = hbg_in(hbg_host_const(t->data, dtype, shape));
@@ -452,6 +525,11 @@ void hbg__setup_destroy(struct hbg_setup *s)
         free(s->param[i].name);
         free(s->param[i].value);
     }
+    for (size_t i = 0; i < s->given_count; i++) {
+        free(s->given[i].name);
+        hbg__npy_close(&s->given[i].file);
+    }
+    free(s->given);
     for (size_t i = 0; i < s->boundary_count; i++) {
         free(s->tensor[i].name);
         free(s->tensor[i].data);

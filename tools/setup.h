@@ -13,6 +13,7 @@
 #define HBG_TOOLS_SETUP_H
 
 #include "base/rng.h"
+#include "npy.h"
 
 #include <hbg/hbg.h>
 
@@ -35,6 +36,12 @@ struct setup_tensor {
     double abs_tolerance;               /* the workload's, unless golden gives another */
 };
 
+/* A tensor's file on the command line: query=q.npy. */
+struct setup_given {
+    char *name;                         /* owned */
+    struct npy_file file;
+};
+
 struct setup_value {
     char *name;
     double value;
@@ -44,6 +51,8 @@ struct hbg_setup {
     struct hbg_workload workload;       /* a copy; fields that its `size` does not cover are zero */
     struct setup_param *param;
     size_t param_count;
+    struct setup_given *given;
+    size_t given_count;
     uint64_t seed, random_drawn;
     struct hbg__rng random;
 
@@ -68,7 +77,7 @@ struct hbg_setup {
 struct hbg_setup *hbg__setup_create(const struct hbg_workload *workload, uint64_t seed, char *text, size_t text_size);
 void hbg__setup_destroy(struct hbg_setup *s);
 
-/* "key=value"; false: refused, s->text says why */
+/* "key=value", or "tensor=file.npy" for a name that is no parameter; false: refused, s->text says why */
 bool hbg__setup_assign(struct hbg_setup *s, const char *assignment);
 
 /* after inputs: copies of the inout tensors, which the runs change. False: s->text says why. */

@@ -67,12 +67,24 @@ HBG_API const char *hbg_setup_text(struct hbg_setup *s, const char *name);
 HBG_API uint64_t hbg_setup_random(struct hbg_setup *s);
 
 /**
+ * hbg_setup_given - whether the command line gives a tensor as a file, query=q.npy; only in `inputs`.
+ *
+ * shape       out  may be NULL: the shape of the array in the file, if there is one
+ *
+ * For inputs whose parameters or other tensors follow from it. The memory that hbg_setup_tensor() returns then holds the file's
+ * elements, and after `inputs` it does again, whatever was filled in: a workload need not ask. A name that is a parameter as well is
+ * the parameter's on the command line.
+ */
+HBG_API bool hbg_setup_given(struct hbg_setup *s, const char *name, struct hbg_shape *shape);
+
+/**
  * hbg_setup_tensor - declare the next boundary argument, a tensor; only in `inputs`.
  *
  * name        in   copied; each once
  * access      in   HBG_ARG_IN, HBG_ARG_OUT or HBG_ARG_INOUT
  *
- * Returns  its zeroed memory, row-major, 64-byte aligned, to be filled; owned by the setup
+ * Returns  its memory, row-major, 64-byte aligned, to be filled; zeroed, or with the elements of the file that was given; owned by
+ *          the setup
  */
 HBG_API void *hbg_setup_tensor(struct hbg_setup *s, const char *name, enum hbg_arg_kind access, enum hbg_dtype dtype, struct hbg_shape shape);
 

@@ -6,7 +6,8 @@ Every Markdown file is read. What stands between backticks, outside of code bloc
 
 * a path exists, in the tree, beside the document, or below src/, include/ or tests/; a pattern matches something
 * `hbg COMMAND` is a command, its options and parameters are those of the command and of its workloads; `make TARGET` is a target
-* `--option` is an option of some command; `key=value` is a key of a device, a workload or the build
+* `--option` is an option of some command; `key=value` is a key of a device, a workload or the build, and a tensor
+  where the value is a .npy file
 * HBG_E_NAME is a status, hbg_name is declared in a public header, struct and enum names are defined
 * any other word occurs somewhere in the sources; of commands of other programs only the paths are looked at
 
@@ -47,12 +48,13 @@ class Tree:
         self.names = {os.path.basename(f) for f in self.files} | {os.path.basename(f) for f in self.folders}
         self.public = set(re.findall(r"\w+", self.all_of("include/")))
         self.statuses = {"HBG_" + name for name in re.findall(r"X\(-?\d+, (\w+),", self.text["include/hbg/status.h"])}
-        self.options = set(re.findall(r'\{ "(--[a-z]+)"', self.all_of("tools/", "bench/")))
+        self.options = set(re.findall(r'\{ "(--[a-z-]+)"', self.all_of("tools/", "bench/")))
         self.commands = set(re.findall(r'^    \{ "([a-z]+)", hbg__cmd_', self.text["tools/main.c"], re.M))
         self.targets = set(re.findall(r"^([a-z]+):", self.text["Makefile"], re.M))
         self.device_keys = set(re.findall(r'hbg__option_\w+\(set, "(\w+)"', self.text["src/platform/cpu/cpu.c"]))
         self.params = {name for text in (t for f, t in self.text.items() if fnmatch.fnmatch(f, "workloads/*/inputs.c"))
                        for name in re.findall(r'"(\w+)=[^"]*"', text)}
+        self.tensors = set(re.findall(r'hbg_setup_tensor\(s, "(\w+)"', self.all_of("workloads/")))
 
     def all_of(self, *prefixes):
         return "\n".join(text for f, text in self.text.items() if f.startswith(prefixes))
@@ -75,6 +77,8 @@ class Tree:
 
 def check_assignment(tree, word):
     key = word.split("=")[0].removeprefix("-D").split(":")[-1]
+    if word.endswith(".npy"):
+        return None if key in tree.tensors else f"{key} is a tensor of no workload"
     known = key in tree.device_keys or key in tree.params or (key.startswith("HBG_") and key in tree.words) or key in ("key", "NAME")
     return None if known else f"{key} is a key of no device, workload or build"
 
@@ -165,10 +169,10 @@ def check_fields(tree, text):
     return wrong
 
 
-WRONG = ("src/graph/nowhere.c", "docs/*.nothing", "hbg frobnicate", "hbg run gp --nothing", "hbg run gp tiles=3", "make nothing", "--nothing",
+WRONG = ("src/graph/nowhere.c", "docs/*.nothing", "hbg frobnicate", "hbg run gp --nothing", "hbg run gp tiles=3", "hbg run gp nothing=n.npy", "make nothing", "--nothing",
          "HBG_E_NOTHING", "hbg_nothing", "hbg_nothing()", "hbg__nothing", "struct hbg_nothing", "cpu:nothings=4", "nothings_at_all",
          "tests/nothing_test.c", "hbg_nothing_*", "HBG_NOTHING_AT_ALL", "unit/graph/nothing")
-RIGHT = ("src/graph/submit.c", "src/**/*.c", "hbg run gp --verify", "hbg run gp tile=64", "make test", "--verify", "HBG_E_REGION", "hbg_submit",
+RIGHT = ("src/graph/submit.c", "src/**/*.c", "hbg run gp --verify", "hbg run gp tile=64", "hbg run matmul a=a.npy --out-npy c=c.npy", "make test", "--verify", "HBG_E_REGION", "hbg_submit",
          "hbg_run_sync()", "hbg__append", "struct hbg_region", "cpu:memory=discrete", "programs_registered", "unit/graph/view", "hbg_setup_*",
          "<hbg/hbg.h>", "HBG_VERIFY_REPLAY", "build/hbg", "-DHBG_BUILD_TESTS=OFF")
 

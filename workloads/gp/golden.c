@@ -84,12 +84,12 @@ static double fit(struct model *m, const double *y, double mean)
 
 int hbg__gp_golden(struct hbg_setup *s)
 {
-    const double *x = hbg_setup_input(s, "x"), *y = hbg_setup_input(s, "y"), *t = hbg_setup_input(s, "t");
+    const double *x = hbg_setup_input(s, "times"), *y = hbg_setup_input(s, "values"), *t = hbg_setup_input(s, "t");
     double *prediction = hbg_setup_expected(s, "prediction"), *deviation = hbg_setup_expected(s, "deviation");
     double *likelihood = hbg_setup_expected(s, "likelihood"), mean = 0.0;
     struct gp_covariance c;
     struct model m = { 0 };
-    int64_t n = hbg_setup_count(s, "x"), times = hbg_setup_count(s, "t");
+    int64_t n = hbg_setup_count(s, "times"), times = hbg_setup_count(s, "t");
     int status = -1;
 
     if (!x || !y || !t || !prediction || !deviation || !likelihood || hbg__gp_covariance_params(s, &c))

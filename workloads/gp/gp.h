@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gp: Gaussian-process regression on a table of times x and values y, every step a task.
+ * gp: Gaussian-process regression on a table of times x and values y, every step a task. The tensors x and y are called
+ * `times` and `values`, since the parameters x and y name columns of the table.
  *
  *     m = mean of y, z = y - m                           mean, centre
  *     K = k(x, x) + noise^2 I, lower tiles only          covariance

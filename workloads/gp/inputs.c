@@ -35,8 +35,18 @@ int hbg__gp_covariance_params(struct hbg_setup *s, struct gp_covariance *c)
     return 0;
 }
 
-/* "1998.0,1998.5,..": the tensor t, and the two results of its size */
-static int prediction_times(struct hbg_setup *s)
+/* how many elements the vector in a tensor's file has; -1 where none is given */
+static int64_t given_vector(struct hbg_setup *s, const char *name)
+{
+    struct hbg_shape shape;
+
+    if (!hbg_setup_given(s, name, &shape))
+        return -1;
+    return shape.rank == 1 ? shape.dim[0] : 0;  /* what is no vector does not fit one of 0 elements */
+}
+
+/* "1998.0,1998.5,..": the tensor t */
+static int prediction_list(struct hbg_setup *s)
 {
     char *list = strdup(hbg_setup_text(s, "predict")), *rest = list, *entry, text[160];
     int64_t count = 1;
@@ -56,14 +66,35 @@ static int prediction_times(struct hbg_setup *s)
         }
     }
     free(list);
-    if (!t || status
-        || !hbg_setup_tensor(s, "prediction", HBG_ARG_OUT, HBG_F64, HBG_SHAPE(count))
+    return t ? status : -1;
+}
+
+/* the tensor t, from the list or from a file, and the two results of its size */
+static int prediction_times(struct hbg_setup *s)
+{
+    int64_t count = given_vector(s, "t");
+
+    if (count < 0 ? prediction_list(s) != 0 : !hbg_setup_tensor(s, "t", HBG_ARG_IN, HBG_F64, HBG_SHAPE(count)))
+        return -1;
+    count = hbg_setup_count(s, "t");
+    if (!hbg_setup_tensor(s, "prediction", HBG_ARG_OUT, HBG_F64, HBG_SHAPE(count))
         || !hbg_setup_tensor(s, "deviation", HBG_ARG_OUT, HBG_F64, HBG_SHAPE(count)))
         return -1;
     return 0;
 }
 
-/* the tensors x and y */
+/* the tensors times and values, both from files: no table is needed */
+static int given_columns(struct hbg_setup *s, int64_t rows)
+{
+    double *times = hbg_setup_tensor(s, "times", HBG_ARG_IN, HBG_F64, HBG_SHAPE(rows));
+    double *values = hbg_setup_tensor(s, "values", HBG_ARG_IN, HBG_F64, HBG_SHAPE(rows));
+
+    if (!times || !values)
+        return -1;
+    return rows < 2 ? hbg_setup_fail(s, "tensor times has fewer than the two values that are needed") : 0;
+}
+
+/* the tensors times and values from the table; a file of the same size may stand for one of them */
 static int table(struct hbg_setup *s)
 {
     const char *name = hbg_setup_text(s, "data");
@@ -81,8 +112,8 @@ static int table(struct hbg_setup *s)
         snprintf(text, sizeof text, "%.180s: %s", name, columns.error);
         return hbg_setup_fail(s, text);
     }
-    x = hbg_setup_tensor(s, "x", HBG_ARG_IN, HBG_F64, HBG_SHAPE(columns.rows));
-    y = hbg_setup_tensor(s, "y", HBG_ARG_IN, HBG_F64, HBG_SHAPE(columns.rows));
+    x = hbg_setup_tensor(s, "times", HBG_ARG_IN, HBG_F64, HBG_SHAPE(columns.rows));
+    y = hbg_setup_tensor(s, "values", HBG_ARG_IN, HBG_F64, HBG_SHAPE(columns.rows));
     if (x && y) {
         memcpy(x, columns.x, (size_t)columns.rows * sizeof *x);
         memcpy(y, columns.y, (size_t)columns.rows * sizeof *y);
@@ -94,6 +125,7 @@ static int table(struct hbg_setup *s)
 int hbg__gp_inputs(struct hbg_setup *s)
 {
     struct gp_params params;
+    int64_t rows = given_vector(s, "times");
     int status;
 
     memset(&params, 0, sizeof params);
@@ -101,7 +133,7 @@ int hbg__gp_inputs(struct hbg_setup *s)
     if (!status)
         status = hbg__gp_covariance_params(s, &params.covariance);
     if (!status)
-        status = table(s);
+        status = rows >= 0 && hbg_setup_given(s, "values", NULL) ? given_columns(s, rows) : table(s);
     if (!status)
         status = prediction_times(s);
     if (status)
@@ -131,7 +163,7 @@ int hbg__gp_report(struct hbg_setup *s)
         cells[3 * i + 1] = prediction[i];
         cells[3 * i + 2] = deviation[i];
     }
-    hbg_setup_value(s, "n", (double)hbg_setup_count(s, "x"));
+    hbg_setup_value(s, "n", (double)hbg_setup_count(s, "times"));
     hbg_setup_value(s, "log_marginal_likelihood", *likelihood);
     hbg_setup_table(s, columns, 3, cells, (size_t)count);
     free(cells);

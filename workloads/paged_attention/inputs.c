@@ -2,11 +2,13 @@
 /*
  * paged_attention: parameters, tensors and the descriptor.
  *
- * A request has context_len tokens less a random number of 0 to `spread`. The cache has as many blocks as all requests need
- * together, and the table deals them out in a random order.
+ * A request has context_len tokens less a random number of 0 to `spread`, and never less than none. The cache has as many
+ * blocks as all requests need together, and the table deals them out in a random order. Where lengths, table or caches come
+ * from files, the others follow them.
  */
 #include "paged_attention.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,28 +60,70 @@ static int32_t *shuffled(struct hbg_setup *s, int64_t count)
     return order;
 }
 
-/* the tensors block_table and lengths; the number of blocks that they need */
-static int tables(struct hbg_setup *s, const struct paged_attention_params *p, int32_t *table, int32_t *lengths, int64_t *blocks)
+/* the tensor lengths, unless it is given; blocks: how many the lengths need */
+static int fill_lengths(struct hbg_setup *s, const struct paged_attention_params *p, int32_t *lengths, int64_t *blocks)
 {
-    int64_t context_len = hbg_setup_i64(s, "context_len"), spread, used = 0;
-    int32_t *order;
+    int64_t context_len = hbg_setup_i64(s, "context_len"), spread;
+    bool given = hbg_setup_given(s, "lengths", NULL);
+    char text[160];
 
-    if (hbg__workload_param(s, "spread", 0, context_len, &spread))
+    if (hbg__workload_param(s, "spread", 0, INT32_MAX, &spread))
         return -1;
+    if (spread > context_len)
+        spread = context_len;
     *blocks = 0;
     for (int64_t i = 0; i < p->batch; i++) {
-        lengths[i] = (int32_t)(context_len - (int64_t)(hbg_setup_random(s) % (uint64_t)(spread + 1)));
+        int64_t drawn = context_len - (int64_t)(hbg_setup_random(s) % (uint64_t)(spread + 1));
+        if (!given)
+            lengths[i] = (int32_t)drawn;
+        if (lengths[i] < 0 || lengths[i] > context_len) {
+            snprintf(text, sizeof text, "request %lld has %d tokens; context_len allows 0 to %lld", (long long)i, (int)lengths[i],
+                     (long long)context_len);
+            return hbg_setup_fail(s, text);
+        }
         *blocks += workload_cells(lengths[i], p->block_size);
     }
-    if (*blocks > INT32_MAX)
-        return hbg_setup_fail(s, "the cache has more than 2147483647 blocks");
-    order = shuffled(s, *blocks);
+    return *blocks > INT32_MAX ? hbg_setup_fail(s, "the requests need more than 2147483647 blocks") : 0;
+}
+
+/* the tensor block_table, unless it is given */
+static int fill_table(struct hbg_setup *s, const struct paged_attention_params *p, const int32_t *lengths, int64_t blocks, int32_t *table)
+{
+    bool given = hbg_setup_given(s, "block_table", NULL);
+    int32_t *order = shuffled(s, blocks);
+    int64_t used = 0;
+
     if (!order)
         return hbg_setup_fail(s, "no memory for the order of the blocks");
-    for (int64_t i = 0; i < p->batch; i++)
+    for (int64_t i = 0; i < p->batch && !given; i++)
         for (int64_t n = 0; n < p->columns; n++)
             table[i * p->columns + n] = n < workload_cells(lengths[i], p->block_size) ? order[used++] : -1;
     free(order);
+    return 0;
+}
+
+/* how many blocks the cache has: those of a file, else as many as the table names; every one in use must be there */
+static int size_cache(struct hbg_setup *s, const struct paged_attention_params *p, const int32_t *lengths, const int32_t *table,
+                      int64_t *blocks)
+{
+    struct hbg_shape shape;
+    char text[160];
+    bool given = (hbg_setup_given(s, "key_cache", &shape) || hbg_setup_given(s, "value_cache", &shape)) && shape.rank == 4;
+
+    if (given)
+        *blocks = shape.dim[0];
+    for (int64_t i = 0; i < p->batch; i++) {
+        for (int64_t n = 0; n < workload_cells(lengths[i], p->block_size); n++) {
+            int32_t block = table[i * p->columns + n];
+            if (block >= 0 && !given && block >= *blocks)
+                *blocks = (int64_t)block + 1;
+            if (block >= 0 && block < *blocks)
+                continue;
+            snprintf(text, sizeof text, "block_table gives request %lld block %d; the cache has %lld", (long long)i, (int)block,
+                     (long long)*blocks);
+            return hbg_setup_fail(s, text);
+        }
+    }
     return 0;
 }
 
@@ -110,7 +154,8 @@ int hbg__paged_attention_inputs(struct hbg_setup *s)
         return -1;
     lengths = hbg_setup_tensor(s, "lengths", HBG_ARG_IN, HBG_I32, HBG_SHAPE(params.batch));
     table = hbg_setup_tensor(s, "block_table", HBG_ARG_IN, HBG_I32, HBG_SHAPE(params.batch, params.columns));
-    if (!table || !lengths || tables(s, &params, table, lengths, &blocks) || numbers(s, &params, blocks)
+    if (!table || !lengths || fill_lengths(s, &params, lengths, &blocks)
+        || fill_table(s, &params, lengths, blocks, table) || size_cache(s, &params, lengths, table, &blocks) || numbers(s, &params, blocks)
         || !hbg_setup_tensor(s, "out", HBG_ARG_OUT, HBG_F32, HBG_SHAPE(params.batch, params.heads, params.head_dim)))
         return -1;
     hbg_setup_params(s, &params, sizeof params);
