@@ -4,7 +4,8 @@
 # tests/unit/base/vec_test.c is the test unit/base/vec with the labels unit and base.
 #
 #   unit backend stress regress fault   *_test.c, linked with libhbg.a, tests/support/*.c and cmocka (all but the units
-#              of src with the tools and the workloads too); src/ is on the include path
+#              of src with the tools and the workloads too); src/ is on the include path; "wraps: mmap" in a file's head lets
+#              it stand in for calls of the library to mmap()
 #   model      *_model.cpp, Relacy models
 #   fuzz       as tests/fuzz/CMakeLists.txt says, where that file exists
 #   cli docs abi   *_test.sh and *_test.py; HBG holds the path of the command, HBG_SOURCE and HBG_BUILD those of the trees
@@ -69,6 +70,13 @@ foreach(source ${HBG_TEST_SOURCES})
         target_link_libraries(${target} PRIVATE hbg_workloads hbg_tools)
     endif()
     target_link_libraries(${target} PRIVATE hbg_test_base hbg_static ${HBG_CMOCKA_LIBRARY} ${CMAKE_DL_LIBS} m)
+    # "wraps: mmap realloc" in a test's head: these calls of the library go to __wrap_mmap() and __wrap_realloc() of the test
+    file(STRINGS ${source} wrapped REGEX "wraps: [a-z_ ]+" LIMIT_COUNT 1)
+    string(REGEX REPLACE ".*wraps: " "" wrapped "${wrapped}")
+    string(REGEX MATCHALL "[a-z_]+" wrapped "${wrapped}")
+    foreach(function ${wrapped})
+        target_link_options(${target} PRIVATE LINKER:--wrap=${function})
+    endforeach()
     add_test(NAME ${name} COMMAND ${target})
     hbg_test_register(${name})
 endforeach()

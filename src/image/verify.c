@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "image/fingerprint.h"
 #include "image/layout.h"
 
@@ -43,14 +44,14 @@ static enum hbg_status damaged(struct hbg_error *error, uint32_t task, int argum
     struct hbg_error filled;
     if (!error) return HBG_E_IMAGE;
     memset(&filled, 0, sizeof filled);
-    filled.size = error->size ? error->size : sizeof *error;
+    filled.size = sizeof filled;
     filled.status = HBG_E_IMAGE;
     filled.task = task;
     filled.argument = argument;
     va_start(values, format);
     vsnprintf(filled.text, sizeof filled.text, format, values);
     va_end(values);
-    memcpy(error, &filled, filled.size < sizeof filled ? filled.size : sizeof filled);
+    hbg__error_copy(error, &filled);
     return HBG_E_IMAGE;
 }
 
@@ -260,7 +261,8 @@ static enum hbg_status check_tasks(struct walk *w)
 enum hbg_status hbg_image_verify(const void *image, size_t size_bytes, struct hbg_error *error)
 {
     struct walk w;
-    if (!image) return HBG_E_NULL;
+    hbg__error_clear(error);
+    if (!image) return hbg__error_set(error, HBG_E_NULL, "image", "hbg_image_verify got no image");
     if ((uintptr_t)image % 8) return damaged(error, HBG__NIL, -1, "an image begins at an address that 8 divides");
     const struct hbg__image_head *head = (const struct hbg__image_head *)image;
     enum hbg_status status = check_head(head, size_bytes, error);
@@ -271,7 +273,7 @@ enum hbg_status hbg_image_verify(const void *image, size_t size_bytes, struct hb
     w.units = head->roots;
     w.error = error;
     w.note = (uint32_t *)calloc((size_t)head->task_count + 1, sizeof *w.note);
-    if (!w.note) return HBG_E_NO_MEMORY;
+    if (!w.note) return hbg__error_no_memory(error, "the check of an image", ((uint64_t)head->task_count + 1) * sizeof *w.note);
     status = check_tasks(&w);
     free(w.note);
     return status;

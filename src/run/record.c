@@ -84,7 +84,7 @@ static enum hbg_status open_arena(struct hbg__run *run, struct hbg__kept *kept, 
     kept->device_image = 0;
     kept->summed = false;
     if (!kept->recording.arena.origin && !hbg__arena_open(&kept->recording.arena, run->device->reserve_bytes, true))
-        return hbg__error_no_memory(error, "address space of an image", run->device->reserve_bytes);
+        return hbg__error_no_memory(error, "address space of an image", run->device->reserve_bytes ? run->device->reserve_bytes : hbg__arena_default_reserve());
     if (run->device->properties.poison) hbg__poison_arena(&kept->recording.arena);
     return HBG_OK;
 }

@@ -102,6 +102,7 @@ static bool open_all(struct whole_life *life, struct members *m)
     struct hbg_program_options o = HBG_OPTIONS(program_options);
     options.error = o.error = &life->error;
     options.heap_reuse_after_bytes = 4096;
+    options.reserve_bytes = life->reserve_bytes;
     if (life->allocator) options.allocator = *life->allocator;
     if (!good(life, hbg_device_open(life->spec, &options, &m->device), "hbg_device_open")) return false;
     life->error.size = 0;

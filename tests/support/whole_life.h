@@ -13,6 +13,7 @@
 struct whole_life {
     const char *spec;
     const struct hbg_allocator *allocator;      /* NULL: the library's own */
+    uint64_t reserve_bytes;                     /* of the device; 1 MiB makes arenas move */
     void (*on_failure)(void *user);             /* may be NULL: called when the first call has failed */
     void *user;
 
