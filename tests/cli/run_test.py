@@ -86,6 +86,14 @@ def every_device_same_bits():
         assert len(seen) == 1, (workload, seen)
 
 
+def a_hundred_rounds():
+    """Built and replayed on several workers, the same bits every time."""
+    for workload in WORKLOADS:
+        for replay in ("on", "off"):
+            outcome = run_json(*workload, "--device", "cpu:workers=4,memory=discrete", "--verify", "--rounds", "100", "--replay", replay)
+            check_outcome(outcome, workload, "cpu:workers=4,memory=discrete", 100)
+
+
 def seeds():
     one, again, two = (run_json("vector", "n=1000", "--verify", "--rounds", "1", "--seed", seed) for seed in ("7", "7", "8"))
     assert one["digest"] == again["digest"] != two["digest"]
@@ -208,7 +216,7 @@ def interrupted_run_keeps_old_files():
 
 
 if __name__ == "__main__":
-    for test in (every_device_same_bits, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
+    for test in (every_device_same_bits, a_hundred_rounds, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
                  text_lists_what_was_asked, failing_kernel, progress_on_a_terminal, interrupted_run_keeps_old_files, info):
         test()
         print("ok", test.__name__)

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 16 };
+enum { LANES = 16, TOKENS = 4 };
 
 /* One argument as rows of head_dim numbers. */
 struct rows {
@@ -51,10 +51,11 @@ static float dot(const float *a, const float *b, int64_t n)
             sum[l] += a[i + l] * b[i + l];
     for (int l = 0; i < n; i++, l++)
         sum[l] += a[i] * b[i];
-    for (int half = LANES / 2; half > 0; half /= 2)
-        for (int l = 0; l < half; l++)
-            sum[l] += sum[l + half];
-    return sum[0];
+    for (int l = 0; l < 8; l++)
+        sum[l] += sum[l + 8];
+    for (int l = 0; l < 4; l++)
+        sum[l] += sum[l + 4];
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
 /* in query, in keys, out scores [heads x tokens] */
@@ -101,6 +102,19 @@ static int softmax(const struct hbg_task_view *t)
     return 0;
 }
 
+/* sum += weight[0] value[0] + .. of TOKENS tokens */
+static void add_tokens(const float *weight, const float *const *value, int64_t dim, float *sum)
+{
+    for (int64_t j = 0; j < dim; j++)
+        sum[j] += (weight[0] * value[0][j] + weight[1] * value[1][j]) + (weight[2] * value[2][j] + weight[3] * value[3][j]);
+}
+
+static void add_token(float weight, const float *value, int64_t dim, float *sum)
+{
+    for (int64_t j = 0; j < dim; j++)
+        sum[j] += weight * value[j];
+}
+
 /* in scores [heads x tokens], in values, out part [heads x head_dim] */
 static int pv(const struct hbg_task_view *t)
 {
@@ -108,17 +122,22 @@ static int pv(const struct hbg_task_view *t)
     struct rows v = rows_of(t, 1);
     int64_t heads = hbg_view_shape(t, 0)[0], tokens = hbg_view_shape(t, 0)[1];
     int64_t kv_heads = hbg_view_shape(t, 1)[2], group = heads / kv_heads;
-    float *part = HBG_VIEW(float, t, 2), space[PAGED_DIM_MOST];
+    float *part = HBG_VIEW(float, t, 2), space[TOKENS][PAGED_DIM_MOST];
+    const float *value[TOKENS];
 
     memset(part, 0, (size_t)(heads * v.dim) * sizeof *part);
-    for (int64_t i = 0; i < tokens; i++) {
-        for (int64_t g = 0; g < kv_heads; g++) {
-            const float *value = row(&v, i * kv_heads + g, space);
-            for (int64_t h = g * group; h < (g + 1) * group; h++) {
-                float weight = scores[h * tokens + i], *sum = part + h * v.dim;
-                for (int64_t j = 0; j < v.dim; j++)
-                    sum[j] += weight * value[j];
-            }
+    for (int64_t g = 0; g < kv_heads; g++) {
+        int64_t i = 0;
+        for (; i + TOKENS <= tokens; i += TOKENS) {
+            for (int n = 0; n < TOKENS; n++)
+                value[n] = row(&v, (i + n) * kv_heads + g, space[n]);
+            for (int64_t h = g * group; h < (g + 1) * group; h++)
+                add_tokens(scores + h * tokens + i, value, v.dim, part + h * v.dim);
+        }
+        for (; i < tokens; i++) {
+            value[0] = row(&v, i * kv_heads + g, space[0]);
+            for (int64_t h = g * group; h < (g + 1) * group; h++)
+                add_token(scores[h * tokens + i], value[0], v.dim, part + h * v.dim);
         }
     }
     return 0;
