@@ -7,6 +7,7 @@
 #include "setup.h"
 
 #include "cli.h"
+#include "tensor_file.h"
 
 #include <float.h>
 #include <stdarg.h>
@@ -14,8 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-__attribute__((format(printf, 3, 4)))
-static int fail(struct hbg_setup *s, bool misused, const char *format, ...)
+int hbg__setup_fail(struct hbg_setup *s, bool misused, const char *format, ...)
 {
     if (!s->failed) {
         va_list list;
@@ -30,7 +30,7 @@ static int fail(struct hbg_setup *s, bool misused, const char *format, ...)
 
 int hbg_setup_fail(struct hbg_setup *s, const char *text)
 {
-    return fail(s, true, "%s", text);
+    return hbg__setup_fail(s, true, "%s", text);
 }
 
 /* ---- parameters ---- */
@@ -43,36 +43,6 @@ static struct setup_param *find_param(struct hbg_setup *s, const char *name, siz
     return NULL;
 }
 
-static struct setup_given *find_given(struct hbg_setup *s, const char *name)
-{
-    for (size_t i = 0; i < s->given_count; i++)
-        if (strcmp(s->given[i].name, name) == 0)
-            return &s->given[i];
-    return NULL;
-}
-
-/* Opens a tensor's file; which tensors there are is known after inputs. */
-static bool add_given(struct hbg_setup *s, const char *assignment, const char *equals)
-{
-    char *name = strndup(assignment, (size_t)(equals - assignment)), text[480];
-    struct setup_given *more = realloc(s->given, (s->given_count + 1) * sizeof *more);
-
-    if (more)
-        s->given = more;
-    if (!name || !more)
-        fail(s, false, "no memory for the tensors that are given");
-    else if (find_given(s, name))
-        fail(s, true, "tensor %.64s is given twice", name);
-    else if (!hbg__npy_open(&more[s->given_count].file, equals + 1, text, sizeof text))
-        fail(s, true, "tensor %.64s: %s", name, text);
-    if (s->failed) {
-        free(name);
-        return false;
-    }
-    more[s->given_count++].name = name;
-    return true;
-}
-
 bool hbg__setup_assign(struct hbg_setup *s, const char *assignment)
 {
     const char *equals = strchr(assignment, '=');
@@ -80,12 +50,12 @@ bool hbg__setup_assign(struct hbg_setup *s, const char *assignment)
     char *value;
 
     if (!equals || equals == assignment) {
-        fail(s, true, "`%s` is no parameter: name=value is needed", assignment);
+        hbg__setup_fail(s, true, "`%s` is no parameter: name=value is needed", assignment);
         return false;
     }
     param = find_param(s, assignment, (size_t)(equals - assignment));
     if (!param && strlen(equals) > 5 && strcmp(equals + strlen(equals) - 4, ".npy") == 0)
-        return add_given(s, assignment, equals);
+        return hbg__given_add(s, assignment, equals);
     if (!param) {
         char name[64], hint[128];
         const char *names[64];
@@ -93,18 +63,18 @@ bool hbg__setup_assign(struct hbg_setup *s, const char *assignment)
         snprintf(name, sizeof name, "%.*s", (int)(equals - assignment), assignment);
         for (; count < s->param_count && count < 64; count++)
             names[count] = s->param[count].name;
-        fail(s, true, "workload %s has no parameter `%s`%s", s->workload.name, name,
-             hbg__cli_hint(name, names, count, hint, sizeof hint));
+        hbg__setup_fail(s, true, "workload %s has no parameter `%s`%s", s->workload.name, name,
+                        hbg__cli_hint(name, names, count, hint, sizeof hint));
         return false;
     }
     if (param->given) {
-        fail(s, true, "parameter %s is given twice", param->name);
+        hbg__setup_fail(s, true, "parameter %s is given twice", param->name);
         return false;
     }
     param->given = true;
     value = strdup(equals + 1);
     if (!value) {
-        fail(s, false, "no memory for a parameter");
+        hbg__setup_fail(s, false, "no memory for a parameter");
         return false;
     }
     free(param->value);
@@ -117,7 +87,7 @@ const char *hbg_setup_text(struct hbg_setup *s, const char *name)
     struct setup_param *param = find_param(s, name, strlen(name));
 
     if (!param) {
-        fail(s, false, "the workload asks for a parameter `%s` that its descriptor does not name", name);
+        hbg__setup_fail(s, false, "the workload asks for a parameter `%s` that its descriptor does not name", name);
         return "";
     }
     return param->value;
@@ -130,7 +100,7 @@ int64_t hbg_setup_i64(struct hbg_setup *s, const char *name)
 
     wrong = s->failed ? NULL : hbg__cli_i64(text, &value);
     if (wrong)
-        fail(s, true, "parameter %s: `%.64s` %s", name, text, wrong);
+        hbg__setup_fail(s, true, "parameter %s: `%.64s` %s", name, text, wrong);
     return value;
 }
 
@@ -141,7 +111,7 @@ double hbg_setup_f64(struct hbg_setup *s, const char *name)
 
     wrong = s->failed ? NULL : hbg__cli_f64(text, &value);
     if (wrong)
-        fail(s, true, "parameter %s: `%.64s` %s", name, text, wrong);
+        hbg__setup_fail(s, true, "parameter %s: `%.64s` %s", name, text, wrong);
     return value;
 }
 
@@ -179,7 +149,7 @@ static struct setup_tensor *add_position(struct hbg_setup *s)
     if (arg)
         s->arg = arg;
     if (!tensor || !arg) {
-        fail(s, false, "no memory for the boundary");
+        hbg__setup_fail(s, false, "no memory for the boundary");
         return NULL;
     }
     memset(&tensor[s->boundary_count], 0, sizeof *tensor);
@@ -203,45 +173,6 @@ static bool measure(struct setup_tensor *t)
     return true;
 }
 
-bool hbg_setup_given(struct hbg_setup *s, const char *name, struct hbg_shape *shape)
-{
-    const struct setup_given *given = find_given(s, name);
-
-    if (given && shape)
-        *shape = given->file.npy.shape;
-    return given != NULL;
-}
-
-static bool same_shape(const struct hbg_shape *a, const struct hbg_shape *b)
-{
-    for (int i = 0; i < a->rank && a->rank == b->rank; i++)
-        if (a->dim[i] != b->dim[i])
-            return false;
-    return a->rank == b->rank;
-}
-
-/* the file of a tensor, if there is one; false where it does not fit */
-static bool load_given(struct hbg_setup *s, const struct setup_tensor *t)
-{
-    const struct setup_given *given = find_given(s, t->name);
-    const struct npy *npy = given ? &given->file.npy : NULL;
-    char text[480], shape[160], needed[160];
-
-    if (!given)
-        return true;
-    if (t->access == HBG_ARG_OUT)
-        fail(s, true, "tensor %s is a result: it cannot be given", t->name);
-    else if (!hbg__npy_holds(npy, t->dtype))
-        fail(s, true, "tensor %s: `%.200s` holds %s where %s%s is needed", t->name, given->file.path, npy->descr,
-             hbg__npy_descr(t->dtype, text, sizeof text), t->dtype == HBG_BF16 ? " or V2, the bits of bf16," : "");
-    else if (!same_shape(&npy->shape, &t->shape))
-        fail(s, true, "tensor %s: `%.200s` has the shape %s where %s is needed", t->name, given->file.path,
-             hbg__npy_shape(&npy->shape, shape), hbg__npy_shape(&t->shape, needed));
-    else if (!hbg__npy_load(&given->file, t->data, text, sizeof text))
-        fail(s, false, "tensor %s: %s", t->name, text);
-    return !s->failed;
-}
-
 void *hbg_setup_tensor(struct hbg_setup *s, const char *name, enum hbg_arg_kind access, enum hbg_dtype dtype, struct hbg_shape shape)
 {
     struct setup_tensor *t;
@@ -250,15 +181,15 @@ void *hbg_setup_tensor(struct hbg_setup *s, const char *name, enum hbg_arg_kind 
     if (s->failed)
         return NULL;
     if (access != HBG_ARG_IN && access != HBG_ARG_OUT && access != HBG_ARG_INOUT) {
-        fail(s, false, "tensor %s: access must be in, out or inout", name);
+        hbg__setup_fail(s, false, "tensor %s: access must be in, out or inout", name);
         return NULL;
     }
     if (hbg_dtype_size(dtype) <= 0 || shape.rank < 0 || shape.rank > HBG_RANK_MAX) {
-        fail(s, false, "tensor %s: its dtype or rank is unknown", name);
+        hbg__setup_fail(s, false, "tensor %s: its dtype or rank is unknown", name);
         return NULL;
     }
     if (hbg__setup_find_tensor(s, name)) {
-        fail(s, false, "tensor %s is declared twice", name);
+        hbg__setup_fail(s, false, "tensor %s is declared twice", name);
         return NULL;
     }
     t = add_position(s);
@@ -269,16 +200,16 @@ void *hbg_setup_tensor(struct hbg_setup *s, const char *name, enum hbg_arg_kind 
     t->shape = shape;
     t->abs_tolerance = s->workload.abs_tolerance;
     if (!measure(t)) {
-        fail(s, true, "tensor %s is larger than the address space", name);
+        hbg__setup_fail(s, true, "tensor %s is larger than the address space", name);
         return NULL;
     }
     t->data = hbg__setup_alloc(t->size_bytes);
     t->name = strdup(name);
     if (!t->data || !t->name) {
-        fail(s, false, "no memory for tensor %s, %zu bytes", name, t->size_bytes);
+        hbg__setup_fail(s, false, "no memory for tensor %s, %zu bytes", name, t->size_bytes);
         return NULL;
     }
-    if (!load_given(s, t))
+    if (!hbg__given_take(s, t))
         return NULL;
     arg = &s->arg[s->boundary_count - 1];
     if (access == HBG_ARG_IN)
@@ -293,7 +224,7 @@ void hbg_setup_scalar(struct hbg_setup *s, const char *name, struct hbg_arg scal
     if (s->failed)
         return;
     if (scalar.kind != HBG_ARG_SCALAR)
-        fail(s, false, "scalar %s is no scalar", name);
+        hbg__setup_fail(s, false, "scalar %s is no scalar", name);
     else if (add_position(s))
         s->arg[s->boundary_count - 1] = scalar;
 }
@@ -303,7 +234,7 @@ void hbg_setup_params(struct hbg_setup *s, const void *params, size_t size_bytes
     void *copy = malloc(size_bytes ? size_bytes : 1);
 
     if (!copy) {
-        fail(s, false, "no memory for the build function's parameters");
+        hbg__setup_fail(s, false, "no memory for the build function's parameters");
         return;
     }
     memcpy(copy, params, size_bytes);
@@ -326,7 +257,7 @@ static struct setup_tensor *need_tensor(struct hbg_setup *s, const char *name)
     struct setup_tensor *t = hbg__setup_find_tensor(s, name);
 
     if (!t)
-        fail(s, false, "the workload asks for a tensor `%s` that its inputs did not declare", name);
+        hbg__setup_fail(s, false, "the workload asks for a tensor `%s` that its inputs did not declare", name);
     return t;
 }
 
@@ -343,7 +274,7 @@ const void *hbg_setup_input(struct hbg_setup *s, const char *name)
     if (!t)
         return NULL;
     if (t->access == HBG_ARG_OUT) {
-        fail(s, false, "tensor %s is `out`: the run is given nothing in it", name);
+        hbg__setup_fail(s, false, "tensor %s is `out`: the run is given nothing in it", name);
         return NULL;
     }
     return t->input ? t->input : t->data;
@@ -362,13 +293,13 @@ void *hbg_setup_expected(struct hbg_setup *s, const char *name)
     if (!t)
         return NULL;
     if (!setup_is_result(t)) {
-        fail(s, false, "tensor %s is `in`: no run writes it", name);
+        hbg__setup_fail(s, false, "tensor %s is `in`: no run writes it", name);
         return NULL;
     }
     if (!t->expected)
         t->expected = hbg__setup_alloc(t->size_bytes);
     if (!t->expected)
-        fail(s, false, "no memory for the expected copy of tensor %s, %zu bytes", name, t->size_bytes);
+        hbg__setup_fail(s, false, "no memory for the expected copy of tensor %s, %zu bytes", name, t->size_bytes);
     return t->expected;
 }
 
@@ -379,9 +310,9 @@ void hbg_setup_tolerance(struct hbg_setup *s, const char *name, double abs_toler
     if (!t)
         return;
     if (!setup_is_result(t))
-        fail(s, false, "tensor %s is `in`: it has no tolerance", name);
+        hbg__setup_fail(s, false, "tensor %s is `in`: it has no tolerance", name);
     else if (!(abs_tolerance >= 0.0 && abs_tolerance <= DBL_MAX))
-        fail(s, false, "tensor %s: its inputs are too large, or no numbers: how far a right result may be off cannot be told", name);
+        hbg__setup_fail(s, false, "tensor %s: its inputs are too large, or no numbers: how far a right result may be off cannot be told", name);
     else
         t->abs_tolerance = abs_tolerance;
 }
@@ -394,7 +325,7 @@ bool hbg__setup_keep_inputs(struct hbg_setup *s)
             continue;
         t->input = hbg__setup_alloc(t->size_bytes);
         if (!t->input) {
-            fail(s, false, "no memory for a copy of tensor %s, %zu bytes", t->name, t->size_bytes);
+            hbg__setup_fail(s, false, "no memory for a copy of tensor %s, %zu bytes", t->name, t->size_bytes);
             return false;
         }
         memcpy(t->input, t->data, t->size_bytes);
@@ -424,7 +355,7 @@ void hbg_setup_value(struct hbg_setup *s, const char *name, double value)
     if (more)
         s->value = more;
     if (!more || !(more[s->value_count].name = strdup(name))) {
-        fail(s, false, "no memory for the report");
+        hbg__setup_fail(s, false, "no memory for the report");
         return;
     }
     more[s->value_count++].value = value;
@@ -447,13 +378,13 @@ void hbg_setup_table(struct hbg_setup *s, const char *const *columns, size_t col
     s->column = calloc(column_count ? column_count : 1, sizeof *s->column);
     s->cell = calloc(column_count * row_count + 1, sizeof *s->cell);
     if (!s->column || !s->cell) {
-        fail(s, false, "no memory for the report's table");
+        hbg__setup_fail(s, false, "no memory for the report's table");
         return;
     }
     for (; s->column_count < column_count; s->column_count++) {
         s->column[s->column_count] = strdup(columns[s->column_count]);
         if (!s->column[s->column_count]) {
-            fail(s, false, "no memory for the report's table");
+            hbg__setup_fail(s, false, "no memory for the report's table");
             return;
         }
     }

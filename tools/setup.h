@@ -77,6 +77,9 @@ struct hbg_setup {
 struct hbg_setup *hbg__setup_create(const struct hbg_workload *workload, uint64_t seed, char *text, size_t text_size);
 void hbg__setup_destroy(struct hbg_setup *s);
 
+/* Latches the first failure; `misused`: it lies in what the user typed. Returns -1. */
+__attribute__((format(printf, 3, 4))) int hbg__setup_fail(struct hbg_setup *s, bool misused, const char *format, ...);
+
 /* "key=value", or "tensor=file.npy" for a name that is no parameter; false: refused, s->text says why */
 bool hbg__setup_assign(struct hbg_setup *s, const char *assignment);
 

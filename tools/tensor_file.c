@@ -32,6 +32,75 @@ static void unknown_tensor(const struct hbg_setup *s, const char *name, char *te
              hbg__cli_hint(name, names, tensor_names(s, names), hint, sizeof hint));
 }
 
+/* ---- input ---- */
+
+static struct setup_given *find_given(struct hbg_setup *s, const char *name)
+{
+    for (size_t i = 0; i < s->given_count; i++)
+        if (strcmp(s->given[i].name, name) == 0)
+            return &s->given[i];
+    return NULL;
+}
+
+bool hbg__given_add(struct hbg_setup *s, const char *assignment, const char *equals)
+{
+    char *name = strndup(assignment, (size_t)(equals - assignment)), text[480];
+    struct setup_given *more = realloc(s->given, (s->given_count + 1) * sizeof *more);
+
+    if (more)
+        s->given = more;
+    if (!name || !more)
+        hbg__setup_fail(s, false, "no memory for the tensors that are given");
+    else if (find_given(s, name))
+        hbg__setup_fail(s, true, "tensor %.64s is given twice", name);
+    else if (!hbg__npy_open(&more[s->given_count].file, equals + 1, text, sizeof text))
+        hbg__setup_fail(s, true, "tensor %.64s: %s", name, text);
+    if (s->failed) {
+        free(name);
+        return false;
+    }
+    more[s->given_count++].name = name;
+    return true;
+}
+
+bool hbg_setup_given(struct hbg_setup *s, const char *name, struct hbg_shape *shape)
+{
+    const struct setup_given *given = find_given(s, name);
+
+    if (given && shape)
+        *shape = given->file.npy.shape;
+    return given != NULL;
+}
+
+static bool same_shape(const struct hbg_shape *a, const struct hbg_shape *b)
+{
+    for (int i = 0; i < a->rank && a->rank == b->rank; i++)
+        if (a->dim[i] != b->dim[i])
+            return false;
+    return a->rank == b->rank;
+}
+
+bool hbg__given_take(struct hbg_setup *s, const struct setup_tensor *t)
+{
+    const struct setup_given *given = find_given(s, t->name);
+    const struct npy *npy = given ? &given->file.npy : NULL;
+    char text[480], shape[160], needed[160];
+
+    if (!given)
+        return true;
+    if (t->access == HBG_ARG_OUT)
+        hbg__setup_fail(s, true, "tensor %s is a result: it cannot be given", t->name);
+    else if (!hbg__npy_holds(npy, t->dtype))
+        hbg__setup_fail(s, true, "tensor %s: `%.200s` holds %s where %s%s is needed", t->name, given->file.path, npy->descr,
+                        hbg__npy_descr(t->dtype, text, sizeof text), t->dtype == HBG_BF16 ? " or V2, the bits of bf16," : "");
+    else if (!same_shape(&npy->shape, &t->shape))
+        hbg__setup_fail(s, true, "tensor %s: `%.200s` has the shape %s where %s is needed", t->name, given->file.path,
+                        hbg__npy_shape(&npy->shape, shape), hbg__npy_shape(&t->shape, needed));
+    else if (!hbg__npy_load(&given->file, t->data, text, sizeof text))
+        hbg__setup_fail(s, false, "tensor %s: %s", t->name, text);
+    return !s->failed;
+}
+
 bool hbg__given_load(struct hbg_setup *s)
 {
     char text[480];
@@ -43,8 +112,7 @@ bool hbg__given_load(struct hbg_setup *s)
             unknown_tensor(s, given->name, text, sizeof text);
         else if (hbg__npy_load(&given->file, t->data, text, sizeof text))
             continue;
-        hbg_setup_fail(s, text);
-        s->misused = !t;
+        hbg__setup_fail(s, !t, "%s", text);
         return false;
     }
     return true;

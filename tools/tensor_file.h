@@ -8,6 +8,12 @@
 #include "replace.h"
 #include "setup.h"
 
+/* "query=q.npy", with `equals` at its =: opens the file; which tensors there are is known after inputs. False: s->text. */
+bool hbg__given_add(struct hbg_setup *s, const char *assignment, const char *equals);
+
+/* A tensor that is being declared: its file is read, if there is one. False: it does not fit, s->text. */
+bool hbg__given_take(struct hbg_setup *s, const struct setup_tensor *t);
+
 /* After inputs: every file that was given stands in its tensor, whatever the workload filled it with. False: s->text. */
 bool hbg__given_load(struct hbg_setup *s);
 
