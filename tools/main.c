@@ -16,6 +16,7 @@
 static const struct { const char *name; int (*run)(int argc, char **argv); const char *help; } commands[] = {
     { "list", hbg__cmd_list, "the workloads and their parameters" },
     { "run", hbg__cmd_run, "run a workload, verify it, report" },
+    { "describe", hbg__cmd_describe, "show the graph that a workload builds" },
     { "bench", hbg__cmd_bench, "measure submit, bind or dispatch" },
     { "info", hbg__cmd_info, "the machine, the library, a device" },
     { "version", hbg__cmd_version, "the version" },

@@ -27,6 +27,7 @@
 #include <hbg/device.h>
 #include <hbg/run.h>
 #include <hbg/image.h>
+#include <hbg/describe.h>
 #include <hbg/workload.h>
 
 #endif /* HBG_HBG_H */

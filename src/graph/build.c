@@ -162,6 +162,7 @@ static bool seal(struct hbg_graph *g)
     };
     r->head = head;
     r->image_bytes = head->image_bytes;
+    r->serial = g->serial;
     r->task_count = hbg__user_tasks(g);
     r->noop_count = g->noop_count;
     r->edge_count = g->edge_count;
@@ -209,7 +210,7 @@ void hbg_graph_fail(struct hbg_graph *g, int code, const char *text)
 void hbg__recording_reset(struct hbg__recording *r, const struct hbg__buffer_ops *buffers)
 {
     for (uint32_t i = 0; i < r->buffer_count; i++) buffers->drop(buffers->user, r->buffers[i]);
-    r->buffer_count = 0;
+    r->buffer_count = r->serial = 0;
     r->head = NULL;
     r->image_bytes = 0;
 }

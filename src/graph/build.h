@@ -52,6 +52,7 @@ struct hbg__recording {
     uint32_t buffer_count;
     struct hbg_buffer **buffers;                    /* held; named by the build itself, in base-table order */
     uint32_t buffer_capacity;
+    uint32_t serial;                                /* of the build; 0: no image */
     struct hbg__guards *guards;                     /* NULL: not recorded */
     uint64_t task_count, noop_count, edge_count, reuse_edges;   /* tasks: without the noops that hbg inserted */
 };

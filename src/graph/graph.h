@@ -10,6 +10,7 @@
  *                           (what a region is), hazard_parts.h (what covers cells in part) and hazard_regrid.c (other cells)
  *     append.*              records, arguments, edge rows, waiter lists, roots
  *     scope.c               scopes, intermediates, reuse of their bytes
+ *     hazard_stats.*        how much the map holds
  *     guard.*               what a recording depended on
  *     build.c               begin, seal
  *

@@ -56,7 +56,7 @@ struct hbg__run_entry *hbg__run_entry_take(struct hbg__run *run, uint32_t *index
     if (entry) {
         uint32_t generation = hbg__run_word_generation(hbg__run_entry_look(entry)) + 1;
         hbg__run_entry_set(entry, generation ? generation : 1, HBG__RUN_FREE);
-        /* H6 release, pairs with H7 in enter(): the slot, made by the open. */
+        /* H6 release, pairs with H7 in hbg__run_enter(): the slot, made by the open. */
         hbg__store_release64(&entry->run, (uint64_t)(uintptr_t)run);
     }
     hbg__process_unlock();

@@ -212,8 +212,8 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
 
 /* ---- handles ---- */
 
-/* The run object behind a handle, this call counted in; every HBG_OK is followed by a leave(). */
-static enum hbg_status enter(struct hbg_run handle, const char *call, struct hbg__run **run, enum hbg__run_phase *phase)
+/* The run object behind a handle, this call counted in; every HBG_OK is followed by a leave. */
+enum hbg_status hbg__run_enter(struct hbg_run handle, const char *call, struct hbg__run **run, enum hbg__run_phase *phase)
 {
     if (HBG_UNLIKELY(!handle.program)) return HBG_E_NULL;
     struct hbg__run_entry *entry = hbg__run_entry_find(handle.slot);
@@ -225,18 +225,18 @@ static enum hbg_status enter(struct hbg_run handle, const char *call, struct hbg
     return status;
 }
 
-static void leave(struct hbg__run *run) { hbg__run_entry_leave(run->entry); }
+void hbg__run_leave(struct hbg__run *run) { hbg__run_entry_leave(run->entry); }
 
 enum hbg_status hbg_run_image(struct hbg_run handle, const void **image, size_t *size_bytes)
 {
     struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
     if (!image || !size_bytes) return HBG_E_NULL;
-    enum hbg_status status = enter(handle, "hbg_run_image", &run, &phase);
+    enum hbg_status status = hbg__run_enter(handle, "hbg_run_image", &run, &phase);
     if (status) return status;
     *image = run->kept->recording.head;
     *size_bytes = run->kept->recording.image_bytes;
-    leave(run);
+    hbg__run_leave(run);
     return HBG_OK;
 }
 
@@ -257,10 +257,10 @@ enum hbg_status hbg_run_launch(struct hbg_run handle)
 {
     struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
-    enum hbg_status status = enter(handle, "hbg_run_launch", &run, &phase);
+    enum hbg_status status = hbg__run_enter(handle, "hbg_run_launch", &run, &phase);
     if (HBG_UNLIKELY(status)) return status;
     status = launch(run);
-    leave(run);
+    hbg__run_leave(run);
     return status;
 }
 
@@ -286,7 +286,7 @@ enum hbg_status hbg_run_poll(struct hbg_run handle, enum hbg_run_state *state)
     struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
     if (!state) return HBG_E_NULL;
-    enum hbg_status status = enter(handle, "hbg_run_poll", &run, &phase);
+    enum hbg_status status = hbg__run_enter(handle, "hbg_run_poll", &run, &phase);
     if (status) return status;
     if (phase == HBG__RUN_PREPARED) *state = HBG_RUN_PREPARED;
     else if (phase == HBG__RUN_LAUNCHING) *state = HBG_RUN_QUEUED;
@@ -295,7 +295,7 @@ enum hbg_status hbg_run_poll(struct hbg_run handle, enum hbg_run_state *state)
         cancel_late(run);
         *state = HBG_RUN_RUNNING;
     }
-    leave(run);
+    hbg__run_leave(run);
     return HBG_OK;
 }
 
@@ -350,10 +350,10 @@ enum hbg_status hbg_run_wait(struct hbg_run handle, uint64_t timeout_ns)
 {
     struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
-    enum hbg_status status = enter(handle, "hbg_run_wait", &run, &phase);
+    enum hbg_status status = hbg__run_enter(handle, "hbg_run_wait", &run, &phase);
     if (HBG_UNLIKELY(status)) return status;
     status = wait_in(run, phase, timeout_ns);
-    leave(run);
+    hbg__run_leave(run);
     return status;
 }
 
@@ -371,10 +371,10 @@ enum hbg_status hbg_run_cancel(struct hbg_run handle)
 {
     struct hbg__run *run = NULL;
     enum hbg__run_phase phase;
-    enum hbg_status status = enter(handle, "hbg_run_cancel", &run, &phase);
+    enum hbg_status status = hbg__run_enter(handle, "hbg_run_cancel", &run, &phase);
     if (status) return status;
     cancel(run);
-    leave(run);
+    hbg__run_leave(run);
     return HBG_OK;
 }
 
@@ -427,11 +427,11 @@ enum hbg_status hbg_run_finish(struct hbg_run handle, struct hbg_result *result)
     enum hbg__run_phase phase = HBG__RUN_FREE;
     enum hbg_status status = result ? hbg__abi_result(result, NULL) : HBG_OK;
     if (HBG_UNLIKELY(status)) return status;
-    status = enter(handle, "hbg_run_finish", &run, &phase);
+    status = hbg__run_enter(handle, "hbg_run_finish", &run, &phase);
     if (HBG_LIKELY(!status)) {
         status = begin_finish(run, phase);
         if (HBG_UNLIKELY(status)) say_unfinished(run, status, result ? &result->error : NULL);
-        leave(run);
+        hbg__run_leave(run);
     } else if (result) {
         hbg__error_set(&result->error, status, "hbg_run_finish", "%s", hbg_status_text(status));
     }

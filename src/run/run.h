@@ -93,6 +93,10 @@ struct hbg__run {
     char why[64];
 };
 
+/* run.c: the run object behind a handle, the call counted in; every HBG_OK is followed by a leave. */
+enum hbg_status hbg__run_enter(struct hbg_run handle, const char *call, struct hbg__run **run, enum hbg__run_phase *phase);
+void hbg__run_leave(struct hbg__run *run);
+
 /* bind.c: check the list, hold its buffers, fill arg and group. On an error nothing is held. */
 enum hbg_status hbg__run_bind(struct hbg__run *run, struct hbg_arg_list list, struct hbg_error *error);
 void hbg__run_unbind(struct hbg__run *run);

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""hbg describe: the same before and after a run, in all formats; the DOT parses; numbers agree with each other and with hbg run;
+limits; large graphs; bad command lines."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+HBG = os.environ["HBG"]
+SMALL = {"vector": ["n=4096", "block=256"], "cholesky": ["n=256", "tile=64"], "bgemm": ["task_num=8", "tile=16"], "gp": []}
+
+
+def run(args, status=0):
+    done = subprocess.run([HBG, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+    if done.returncode != status:
+        sys.exit(f"hbg {' '.join(args)}: status {done.returncode}, not {status}\n{done.stderr}")
+    return done
+
+
+def check(holds, what):
+    if not holds:
+        sys.exit(what)
+
+
+TOKEN = re.compile(r'\s+|//[^\n]*\n|(?P<string>"(?:[^"\\]|\\.)*")|(?P<word>[A-Za-z_0-9.]+)|(?P<sign>->|[{}\[\];=,])', re.S)
+
+
+def dot_tokens(text):
+    at = 0
+    while at < len(text):
+        found = TOKEN.match(text, at)
+        check(found, f"no DOT at {text[at:at + 40]!r}")
+        at = found.end()
+        if found.lastgroup:
+            yield found.lastgroup, found.group()
+
+
+def dot_edges(text):
+    """Nodes and edges of the one graph that the text is; the grammar is that of the DOT language, as far as it is used."""
+    tokens = list(dot_tokens(text))
+    check([t[1] for t in tokens[:1]] == ["digraph"] and tokens[1][0] == "string" and tokens[2][1] == "{" and tokens[-1][1] == "}", "no digraph")
+    nodes, edges, at = set(), [], 3
+
+    def attributes(at):
+        if tokens[at][1] != "[":
+            return at
+        while tokens[at][1] != "]":
+            check(tokens[at + 1][0] == "word" and tokens[at + 2][1] == "=" and tokens[at + 3][0] in ("word", "string"), f"attribute at {tokens[at:at + 5]}")
+            at += 4
+            check(tokens[at][1] in ",]", f"attribute list at {tokens[at]}")
+        return at + 1
+
+    while at < len(tokens) - 1:
+        name = tokens[at][1]
+        check(tokens[at][0] == "word", f"statement at {tokens[at]}")
+        if tokens[at + 1][1] == "->":
+            edges.append((name, tokens[at + 2][1]))
+            at += 3
+        else:
+            nodes.add(name)
+            at += 1
+        at = attributes(at)
+        check(tokens[at][1] == ";", f"statement end at {tokens[at]}")
+        at += 1
+    return nodes, edges
+
+
+def same_before_and_after():
+    for workload, params in SMALL.items():
+        for form in ("text", "dot", "json"):
+            for device in ("cpu:workers=2", "cpu:workers=1,memory=discrete"):
+                args = ["describe", workload, *params, "--format", form, "--limit", "100000", "--device", device]
+                before, after = run(args).stdout, run([*args, "--after-run"]).stdout
+                check(before == after and len(before) > 100, f"{workload} {form} {device}: not the same before and after the run")
+
+
+def numbers_agree():
+    for workload, params in SMALL.items():
+        told = json.loads(run(["describe", workload, *params, "--format", "json", "--limit", "100000"]).stdout)
+        ran = json.loads(run(["run", workload, *params, "--rounds", "1", "--warmup", "0", "--json", "-"]).stdout)
+        check(told["tasks"] == ran["tasks"] and told["edges"] == ran["edges"], f"{workload}: describe and run disagree")
+        graph = told["graph"]
+        check(len(graph) == told["ids"] and told["left_out"] == 0, f"{workload}: tasks are missing")
+        edges = [(edge["task"], task["id"]) for task in graph for edge in task["after"]]
+        check(len(edges) == told["edges"] and len(set(edges)) == len(edges), f"{workload}: edges")
+        check(all(a < b for a, b in edges), f"{workload}: an edge goes back")
+        for task in graph:
+            for edge in task["after"]:
+                if edge["cause"] != "region":
+                    continue
+                mine, its = task["arguments"][edge["argument"]], graph[edge["task"]]["arguments"][edge["its_argument"]]
+                check((mine["place"], mine.get("index")) == (its["place"], its.get("index")), f"{workload}: an edge between two tensors")
+                check("in" != mine.get("access") or "in" != its.get("access"), f"{workload}: an edge between two readers")
+        check(all(edge["cause"] == "region" for task in graph for edge in task["after"]), f"{workload}: an edge without a region")
+        depth = {}
+        for task in graph:
+            depth[task["id"]] = 1 + max([depth[edge["task"]] for edge in task["after"]], default=0)
+        check(max(depth.values()) == told["longest_chain"], f"{workload}: longest chain")
+        counted = [0] * told["ids"]
+        for a, _ in edges:
+            counted[a] += 1
+        check(max(counted) == told["consumers"]["max"], f"{workload}: consumers")
+        check(max(len(task["after"]) for task in graph) == told["producers"]["max"], f"{workload}: producers")
+        for side in ("producers", "consumers"):
+            check(sum(step["tasks"] for step in told[side]["histogram"]) == told["ids"], f"{workload}: histogram of {side}")
+        sizes = told["bytes"]
+        check(sizes["image"] == 96 + sum(sizes[k] for k in ("records", "arguments", "edges", "roots", "shared")), f"{workload}: bytes")
+        nodes, arrows = dot_edges(run(["describe", workload, *params, "--format", "dot", "--limit", "100000"]).stdout)
+        check(nodes - {"node"} == {f"t{i}" for i in range(told["ids"])}, f"{workload}: DOT nodes")
+        check(sorted(arrows) == sorted((f"t{a}", f"t{b}") for a, b in edges), f"{workload}: DOT edges")
+
+
+def limits():
+    text = run(["describe", "vector", "--limit", "2"]).stdout
+    check("\n1 step" in text and "\n2 " not in text and "more (--limit)" in text, "--limit 2")
+    check("more" not in run(["describe", "vector", "--limit", "0"]).stdout, "--limit 0 is the numbers alone")
+    large = run(["describe", "vector", "n=4000000", "block=16"])
+    check(len(large.stdout.splitlines()) < 150, "a large graph prints a summary")
+    count = int(re.search(r"^tasks +([0-9,]+)$", large.stdout, re.M).group(1).replace(",", ""))
+    check(count > 100000, f"{count} tasks are not many")
+    told = json.loads(run(["describe", "vector", "n=4000000", "block=16", "--format", "json", "--limit", "3"]).stdout)
+    check(len(told["graph"]) == 3 and told["left_out"] == told["ids"] - 3, "JSON with a limit")
+
+
+def files():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "g.dot")
+        done = run(["describe", "vector", "--format", "dot", "--out", path])
+        with open(path) as file:
+            check(done.stdout == "" and file.read() == run(["describe", "vector", "--format", "dot"]).stdout, "--out FILE")
+        run(["describe", "vector", "--out", os.path.join(folder, "no", "where")], status=1)
+
+
+def refusals():
+    for args, sentence in [
+        ([], "a workload is needed"),
+        (["vectr"], "there is no workload `vectr`; did you mean `vector`?"),
+        (["vector", "--format", "xml"], "--format: there is no format `xml`"),
+        (["vector", "--limit", "-1"], "--limit: `-1` is not a whole number of 0 or more"),
+        (["vector", "--limit", "4294967296"], "--limit: `4294967296` is too large"),
+        (["vector", "--device", "tpu"], "device: HBG_E_"),
+        (["vector", "n"], "`n` is no parameter"),
+        (["vector", "n=-1"], "n must be at least 0"),
+    ]:
+        done = run(["describe", *args], status=2)
+        check(done.stderr.startswith("hbg describe: ") and sentence in done.stderr and done.stdout == "", f"{args}: {done.stderr}")
+
+
+same_before_and_after()
+numbers_agree()
+limits()
+files()
+refusals()
