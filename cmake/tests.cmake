@@ -3,11 +3,10 @@
 # Tests. One cmocka binary per *_test.c, named in ctest by its path below tests/ and labelled with its folders:
 # tests/unit/base/vec_test.c is the test unit/base/vec with the labels unit and base.
 #
-#   unit backend stress regress fault   *_test.c, linked with libhbg.a, tests/support/*.c and cmocka (all but the units
+#   unit backend stress regress fault fuzz   *_test.c, linked with libhbg.a, tests/support/*.c and cmocka (all but the units
 #              of src with the tools and the workloads too); src/ is on the include path; "wraps: mmap" in a file's head lets
 #              it stand in for calls of the library to mmap()
 #   model      *_model.cpp, Relacy models
-#   fuzz       as tests/fuzz/CMakeLists.txt says, where that file exists
 #   cli docs abi   *_test.sh and *_test.py; HBG holds the path of the command, HBG_SOURCE and HBG_BUILD those of the trees
 #   abi        every public header alone, C11 and C++17; device-side sources, and the base headers they include, as C++17
 
@@ -50,7 +49,7 @@ if(HBG_SUPPORT_SOURCES)
 endif()
 
 file(GLOB_RECURSE HBG_TEST_SOURCES CONFIGURE_DEPENDS tests/unit/*_test.c tests/backend/*_test.c tests/stress/*_test.c
-    tests/regress/*_test.c tests/fault/*_test.c)
+    tests/regress/*_test.c tests/fault/*_test.c tests/fuzz/*_test.c)
 if(NOT HBG_DEBUG)           # there are no seams to hold anybody at: src/sched/seam.h
     list(FILTER HBG_TEST_SOURCES EXCLUDE REGEX "/seam_test\\.c$")
 endif()
@@ -173,7 +172,3 @@ foreach(source ${HBG_DEVICE_SOURCES})
         -D_GNU_SOURCE=1 -I${CMAKE_CURRENT_SOURCE_DIR}/include -I${CMAKE_CURRENT_SOURCE_DIR}/src -I${HBG_GENERATED_DIR} ${source})
     set_tests_properties(abi/cxx17/${name} PROPERTIES LABELS abi)
 endforeach()
-
-if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/tests/fuzz/CMakeLists.txt)
-    add_subdirectory(tests/fuzz)
-endif()
