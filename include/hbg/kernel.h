@@ -193,6 +193,30 @@ struct hbg_kernel {
  */
 #define HBG_KERNEL(id, fn, signature) { (id), #fn, (fn), (signature), NULL, HBG_ANY, 0 }
 
+/* What a thread is inside of. */
+enum hbg_inside { HBG_INSIDE_NOTHING, HBG_INSIDE_BUILD, HBG_INSIDE_KERNEL };
+
+/**
+ * struct hbg_running - what a thread is doing for hbg: HBG_OPTIONS(running), then hbg_running_get().
+ */
+struct hbg_running {
+    size_t size;
+    enum hbg_inside inside;
+    uint32_t worker, task, kernel;      /* with HBG_INSIDE_KERNEL, else 0; kernel: its place in the program's table */
+};
+
+/**
+ * hbg_running_get - what does the calling thread do for hbg? For the signal handler of a program that wants to say where it crashed.
+ *
+ * running     out  NULL or a size that is too small: nothing is written
+ *
+ * Returns  what the thread is inside of. A worker counts as inside the last kernel that it took until it looks for another one
+ * Threads  any, in signal handlers as well: async-signal-safe, errno is kept. Signals that a thread raises by its own fault (SIGSEGV,
+ *          SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT) reach handlers in workers, all others are blocked there; a handler with
+ *          SA_ONSTACK gets a stack of its own, so that it can tell of a kernel that used up its worker's
+ */
+HBG_API enum hbg_inside hbg_running_get(struct hbg_running *running);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -16,11 +16,12 @@
 #endif
 
 #include "base/alloc.h"
+#include "base/bits.h"
 #include "base/error.h"
 #include "base/inside.h"
 #include "sched/sched.h"
 
-enum { CPUS_MAX = 4096, PAGE = 4096 };
+enum { CPUS_MAX = 4096, PAGE = 4096, SIGNAL_STACK_SPARE = 16 << 10 };
 enum { STACK_BYTES = 2 << 20 };         /* what kernels get, as the header says; the default of 8 MiB is much address space for many workers */
 
 struct thread {
@@ -30,8 +31,13 @@ struct thread {
     int cpu;                            /* -1: wherever the system puts it */
 };
 
+/* This thread's worker; NULL in threads that are none. */
+static _Thread_local struct hbg__worker *own_worker HBG__SIGNAL_SAFE;
+
 struct hbg__workers {
     struct hbg__memory *memory;
+    unsigned char *signal_stacks;       /* one behind the other */
+    size_t signal_stack_bytes;
     struct hbg__sched *sched;
     size_t sched_bytes;
     struct thread *thread;
@@ -90,6 +96,9 @@ static void order_by_core(int *cpu, uint32_t count)
 static void *worker_main(void *argument)
 {
     struct thread *thread = argument;
+    struct hbg__workers *workers = thread->workers;
+    stack_t stack = { .ss_sp = workers->signal_stacks + thread->index * workers->signal_stack_bytes, .ss_size = workers->signal_stack_bytes };
+    stack_t before;
     char name[16];
     snprintf(name, sizeof name, "hbg-%u", (unsigned)thread->index);
     pthread_setname_np(pthread_self(), name);
@@ -104,19 +113,26 @@ static void *worker_main(void *argument)
         }
         CPU_FREE(set);
     }
-    hbg__sched_serve(thread->workers->sched, thread->index);
+    bool replaced = sigaltstack(&stack, &before) == 0;      /* without one a handler runs on the thread's stack, if that is not full */
+    own_worker = &workers->sched->worker[thread->index];
+    hbg__sched_serve(workers->sched, thread->index);
+    own_worker = NULL;
+    if (replaced) (void)!sigaltstack(&before, NULL);        /* a sanitizer has put one there, and takes it away again */
     return NULL;
 }
 
-/* Signals of the process are not for workers. Returns 0 or an errno. */
+/* Signals of the process are not for workers; those that a thread raises by its own fault would end the process unhandled if they were
+   blocked. Returns 0 or an errno. */
 static int start_threads(struct hbg__workers *workers)
 {
+    static const int own_faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
     sigset_t all, before;
     pthread_attr_t attributes;
     int status = pthread_attr_init(&attributes);
     if (status != 0) return status;
     status = pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
+    for (size_t i = 0; i < sizeof own_faults / sizeof *own_faults; ++i) sigdelset(&all, own_faults[i]);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     while (workers->started < workers->count && status == 0) {
         struct thread *thread = &workers->thread[workers->started];
@@ -126,6 +142,13 @@ static int start_threads(struct hbg__workers *workers)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return status;
+}
+
+/* What the system needs for a handler's frame, and as much again for the handler; whole pages. */
+static size_t signal_stack_bytes(void)
+{
+    long least = sysconf(_SC_MINSIGSTKSZ);
+    return hbg__round_up(least > MINSIGSTKSZ ? (size_t)least : MINSIGSTKSZ, PAGE) + SIGNAL_STACK_SPARE;
 }
 
 enum hbg_status hbg__workers_create(const struct hbg__workers_options *options, struct hbg__memory *memory,
@@ -151,11 +174,14 @@ enum hbg_status hbg__workers_create(const struct hbg__workers_options *options, 
     made->count = options->workers;
     made->sched_bytes = hbg__sched_bytes(&sched_options);
     made->thread = hbg__alloc_zero(memory, made->count * sizeof *made->thread, _Alignof(struct thread));
+    made->signal_stack_bytes = signal_stack_bytes();
+    made->signal_stacks = hbg__alloc_zero(memory, made->count * made->signal_stack_bytes, PAGE);
     void *block = hbg__alloc_zero(memory, made->sched_bytes, PAGE);
     if (block) made->sched = hbg__sched_open(block, &sched_options);
-    if (!made->thread || !made->sched) {
+    if (!made->thread || !made->signal_stacks || !made->sched) {
+        uint64_t each = sizeof(struct thread) + made->signal_stack_bytes;
         hbg__workers_destroy(made);
-        return hbg__error_no_memory(error, "workers", hbg__sched_bytes(&sched_options) + options->workers * sizeof(struct thread));
+        return hbg__error_no_memory(error, "workers", hbg__sched_bytes(&sched_options) + options->workers * each);
     }
     if (options->pin) order_by_core(cpu, cpus);
     for (uint32_t i = 0; i < made->count; ++i) {
@@ -182,6 +208,7 @@ void hbg__workers_destroy(struct hbg__workers *workers)
         for (uint32_t i = 0; i < workers->started; ++i) pthread_join(workers->thread[i].handle, NULL);
         hbg__free(memory, workers->sched, workers->sched_bytes, PAGE);
     }
+    if (workers->signal_stacks) hbg__free(memory, workers->signal_stacks, workers->count * workers->signal_stack_bytes, PAGE);
     if (workers->thread) hbg__free(memory, workers->thread, workers->count * sizeof *workers->thread, _Alignof(struct thread));
     HBG__DELETE(memory, workers);
 }
@@ -215,6 +242,18 @@ void hbg__workers_cancel(struct hbg__workers *workers) { hbg__sched_cancel(worke
 void hbg__workers_result(struct hbg__workers *workers, struct hbg__launch_result *result) { *result = workers->sched->result; }
 uint32_t hbg__workers_count(const struct hbg__workers *workers) { return workers->count; }
 const struct hbg__sched *hbg__workers_sched(const struct hbg__workers *workers) { return workers->sched; }
+
+bool hbg__workers_here(uint32_t *worker, uint32_t *task, uint32_t *kernel)
+{
+    const struct hbg__worker *own = own_worker;
+    if (!own) return false;
+    uint32_t running = hbg__load_relaxed32(&own->running);       /* relaxed: this thread's own. */
+    if (running >= own->graph.task_count) return false;
+    *worker = own->index;
+    *task = running;
+    *kernel = hbg__image_record(own->graph.payload, running)->kernel;
+    return true;
+}
 
 bool hbg__workers_progress(struct hbg__workers *workers, uint32_t *task, uint32_t *kernel, uint32_t *worker)
 {

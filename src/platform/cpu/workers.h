@@ -54,6 +54,9 @@ void hbg__workers_result(struct hbg__workers *workers, struct hbg__launch_result
 /* What runs now, for a wait that timed out: the longest-running task and its worker. False: nothing runs. */
 bool hbg__workers_progress(struct hbg__workers *workers, uint32_t *task, uint32_t *kernel, uint32_t *worker);
 
+/* What the calling thread runs, as a worker of any device. False: it is no worker, or has no task in hand. For signal handlers. */
+bool hbg__workers_here(uint32_t *worker, uint32_t *task, uint32_t *kernel);
+
 uint32_t hbg__workers_count(const struct hbg__workers *workers);
 
 /* Borrowed; to be looked at while no launch is in flight. */
