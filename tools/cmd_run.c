@@ -5,6 +5,7 @@
 #include "command.h"
 
 #include "cli.h"
+#include "crash.h"
 #include "inputs.h"
 #include "progress.h"
 #include "run.h"
@@ -63,7 +64,9 @@ static bool prepare_reference(struct hbg_setup *s, struct verdict *verdict)
 
     hbg__progress_begin(&progress, "reference", 0);
     hbg__progress_announce(&progress);
+    hbg__crash_inside("golden");
     good = hbg__verify_prepare(s, verdict);
+    hbg__crash_inside(NULL);
     hbg__progress_end(&progress);
     return good;
 }
@@ -73,8 +76,10 @@ static bool run_workload(struct hbg_setup *s, const struct run_request *request,
 {
     bool good = (!request->verify || prepare_reference(s, &outcome->verdict)) && hbg__rounds_run(s, request, outcome);
 
+    hbg__crash_inside("report");
     if (good && s->workload.report && s->workload.report(s) != 0)
         hbg_setup_fail(s, "its report could not be made");
+    hbg__crash_inside(NULL);
     if (s->failed)
         hbg__cli_error("run", "%s: %s", s->workload.name, s->text);
     else if (!good)

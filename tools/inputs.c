@@ -5,6 +5,8 @@
 #include "inputs.h"
 
 #include "cli.h"
+#include "crash.h"
+#include "descriptor.h"
 #include "progress.h"
 #include "tensor_file.h"
 #include "workloads/workloads.h"
@@ -17,6 +19,8 @@ const struct hbg_workload *hbg__inputs_find_workload(const char *command, const 
     char hint[256];
     size_t count = 0;
 
+    if (hbg__descriptor_is_path(name))
+        return hbg__descriptor_load(command, name);
     for (; hbg__workloads[count]; count++) {
         if (strcmp(hbg__workloads[count]->name, name) == 0)
             return hbg__workloads[count];
@@ -32,6 +36,7 @@ int hbg__inputs_fill(struct hbg_setup *s, const char *command, const char *const
     struct progress progress;
     bool good = true;
 
+    hbg__crash_watch(command, s->workload.name, &s->workload);
     for (size_t i = 0; good && i < count; i++)
         good = hbg__setup_assign(s, assignment[i]);
     if (!good) {
@@ -40,8 +45,10 @@ int hbg__inputs_fill(struct hbg_setup *s, const char *command, const char *const
     }
     hbg__progress_begin(&progress, "inputs", 0);
     hbg__progress_announce(&progress);
+    hbg__crash_inside("inputs");
     if (s->workload.inputs(s) != 0 && !s->failed)
         hbg_setup_fail(s, "its inputs could not be made");
+    hbg__crash_inside(NULL);
     hbg__progress_end(&progress);
     if (!s->failed && hbg__given_load(s))
         hbg__setup_keep_inputs(s);

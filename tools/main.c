@@ -18,6 +18,7 @@ static const struct { const char *name; int (*run)(int argc, char **argv); const
     { "run", hbg__cmd_run, "run a workload, verify it, report" },
     { "describe", hbg__cmd_describe, "show the graph that a workload builds" },
     { "bench", hbg__cmd_bench, "measure submit, bind or dispatch" },
+    { "new", hbg__cmd_new, "write a workload to start from" },
     { "info", hbg__cmd_info, "the machine, the library, a device" },
     { "version", hbg__cmd_version, "the version" },
 };

@@ -65,8 +65,8 @@ static void print_workload(const struct hbg_setup *s)
 
     printf("%-24s %s", "workload", s->workload.name);
     for (size_t i = 0; i < s->param_count; i++) {
-        const char *value = s->param[i].value, *usual = strchr(s->workload.params[i], '=') + 1;
-        if (strcmp(value, usual) == 0)
+        const char *value = s->param[i].value;
+        if (strcmp(value, s->param[i].usual) == 0)
             continue;
         printf(" %s=%s", s->param[i].name, value);
         changed++;

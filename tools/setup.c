@@ -7,6 +7,7 @@
 #include "setup.h"
 
 #include "cli.h"
+#include "descriptor.h"
 #include "tensor_file.h"
 
 #include <float.h>
@@ -394,44 +395,27 @@ void hbg_setup_table(struct hbg_setup *s, const char *const *columns, size_t col
 
 /* ---- life ---- */
 
-/* why the descriptor cannot be used, or NULL */
-static const char *refusal(const struct hbg_workload *w)
+static bool add_default(struct hbg_setup *s, const char *text)
 {
-    if (w->size < offsetof(struct hbg_workload, rel_tolerance) + sizeof w->rel_tolerance || !w->abi || strcmp(w->abi, HBG_WORKLOAD_ABI) != 0)
-        return "its descriptor is not of ABI " HBG_WORKLOAD_ABI;
-    if (!w->name || !*w->name || !w->inputs || !w->build || (w->kernel_count && !w->kernels))
-        return "its descriptor lacks a name, inputs, a build function or kernels";
-    for (size_t i = 0; w->params && w->params[i]; i++)
-        if (!strchr(w->params[i], '=') || w->params[i][0] == '=')
-            return "its descriptor has a parameter that is not written name=default";
-    return NULL;
-}
-
-static bool add_default(struct hbg_setup *s, const char *assignment)
-{
-    size_t length = (size_t)(strchr(assignment, '=') - assignment);
     struct setup_param *more = realloc(s->param, (s->param_count + 1) * sizeof *more);
+    struct param_text param;
 
-    if (!more)
+    if (!more || !hbg__param_read(text, &param))
         return false;
     s->param = more;
-    more[s->param_count].name = strndup(assignment, length);
-    more[s->param_count].value = strdup(assignment + length + 1);
-    more[s->param_count].given = false;
-    s->param_count++;
-    return more[s->param_count - 1].name && more[s->param_count - 1].value;
+    more += s->param_count++;
+    *more = (struct setup_param){ .name = strndup(param.name, param.name_length), .usual = strndup(param.usual, param.usual_length),
+                                  .value = strndup(param.usual, param.usual_length) };
+    return more->name && more->usual && more->value;
 }
 
 struct hbg_setup *hbg__setup_create(const struct hbg_workload *workload, uint64_t seed, char *text, size_t text_size)
 {
-    const char *refused = refusal(workload);
     struct hbg_setup *s;
     bool good = true;
 
-    if (refused) {
-        snprintf(text, text_size, "%s", refused);
+    if (hbg__descriptor_refusal(workload, text, text_size))
         return NULL;
-    }
     s = calloc(1, sizeof *s);
     if (s) {
         memcpy(&s->workload, workload, workload->size < sizeof *workload ? workload->size : sizeof *workload);
@@ -454,6 +438,7 @@ void hbg__setup_destroy(struct hbg_setup *s)
         return;
     for (size_t i = 0; i < s->param_count; i++) {
         free(s->param[i].name);
+        free(s->param[i].usual);
         free(s->param[i].value);
     }
     for (size_t i = 0; i < s->given_count; i++) {

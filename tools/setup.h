@@ -20,7 +20,7 @@
 #include <stdbool.h>
 
 struct setup_param {
-    char *name;                         /* owned */
+    char *name, *usual;                 /* owned; usual: its default */
     char *value;                        /* owned; the default until one is given */
     bool given;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* workload.h - workloads of the command: inputs, graph, kernels and a reference in one struct.
  *
- * The workloads that are built into `hbg run` are such structs. The struct, HBG_WORKLOAD and the exported hbg_setup_* functions are
- * made for workloads in a file of their own as well; this version of the command does not load files yet.
+ * The workloads that are built into `hbg run` are such structs. A shared object that exports one with HBG_WORKLOAD is a workload of
+ * its own: `hbg run ./mine.so`, `hbg list ./mine.so`. `hbg new mine` writes one to start from. The object may be linked with
+ * libhbg.so and need not be; hbg_setup_* and the library are found in the command that loads it.
  *
  * The functions below are defined by the command, not by the library. They are called inside the functions of the workload, on the
  * command's thread. The first failure is latched in the setup and later calls do nothing, so one check at the end is enough; a
@@ -28,7 +29,7 @@ struct hbg_setup;
 struct hbg_workload {
     size_t size;
     const char *abi, *name, *doc;       /* abi = HBG_WORKLOAD_ABI */
-    const char *const *params;          /* "n=1048576", .., NULL: names and defaults */
+    const char *const *params;          /* "n=1048576  elements of x", .., NULL: name=default and, behind a blank, what it means */
     int (*inputs)(struct hbg_setup *s); /* declares and fills tensors, in boundary order */
     hbg_build_fn *build;
     const struct hbg_kernel *kernels; size_t kernel_count;

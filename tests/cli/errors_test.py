@@ -10,7 +10,8 @@ HBG = os.environ["HBG"]
 MISUSES = [
     (["frob"], "hbg: there is no command `frob`; known are list, run,"),
     (["rnu", "gp"], "hbg: there is no command `rnu`; did you mean `run`?"),
-    (["list", "all"], "hbg list: `all` is one argument too many"),
+    (["list", "all"], "hbg list: there is no workload `all`; known are vector, matmul,"),
+    (["list", "gp", "all"], "hbg list: `all` is one argument too many"),
     (["list", "--long"], "hbg list: there is no option `--long`; there are none"),
     (["version", "1"], "hbg version: `1` is one argument too many"),
     (["info", "1"], "hbg info: `1` is one argument too many"),

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hbg new: a folder with a workload that builds and runs, to start from. All of it is written, or nothing.
+ */
+#include "command.h"
+
+#include "cli.h"
+#include "hbg_new.h"
+
+#include <hbg/hbg.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_MOST = 40, PATH_BYTES = 128 };
+
+/* What stands between two @ in a text, and what is written there. */
+struct word { const char *name, *value; };
+struct language { const char *name, *suffix, *standard, *source; };
+struct new_file { const char *name, *text; };
+
+static const struct language languages[] = {
+    { "C", "c", "11", hbg__new_c },
+    { "CXX", "cpp", "17", hbg__new_cpp },
+};
+
+/* why this cannot be the name of a workload, a CMake target and a folder, or NULL */
+static const char *name_refusal(const char *name)
+{
+    static const char *const taken[] = { "all", "clean", "depend", "edit_cache", "help", "hbg", "install", "package", "preinstall",
+                                         "rebuild_cache", "test", "build" };
+    size_t length = strlen(name);
+
+    if (!islower((unsigned char)name[0]) || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") != length)
+        return "is no name of a workload: it begins with a small letter, and small letters, digits and _ follow";
+    if (length > NAME_MOST)
+        return "is longer than 40 letters";
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (strcmp(name, taken[i]) == 0)
+            return "is a name that CMake or hbg uses itself";
+    return NULL;
+}
+
+/* the text with its words put in */
+static void write_text(FILE *file, const char *text, const struct word *word, size_t word_count)
+{
+    while (*text) {
+        size_t i, length = strcspn(text, "@");
+        fwrite(text, 1, length, file);
+        text += length;
+        for (i = 0; *text && i < word_count; i++) {
+            length = strlen(word[i].name);
+            if (strncmp(text + 1, word[i].name, length) != 0 || text[1 + length] != '@')
+                continue;
+            fputs(word[i].value, file);
+            text += length + 2;
+            break;
+        }
+        if (*text && i == word_count)
+            fputc(*text++, file);
+    }
+}
+
+/* 0, or why not: an errno */
+static int write_file(const char *folder, const struct new_file *new_file, const struct word *word, size_t word_count)
+{
+    char path[PATH_BYTES];
+    FILE *file;
+    int why = 0;
+
+    snprintf(path, sizeof path, "%s/%s", folder, new_file->name);
+    errno = 0;
+    file = fopen(path, "wxe");
+    if (!file)
+        return errno;
+    write_text(file, new_file->text, word, word_count);
+    if (ferror(file))
+        why = errno ? errno : EIO;
+    if (fclose(file) != 0 && !why)
+        why = errno;
+    return why;
+}
+
+static void remove_files(const char *folder, const struct new_file *file, size_t count)
+{
+    char path[PATH_BYTES];
+
+    for (size_t i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, file[i].name);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+static int write_folder(const char *name, const struct language *language)
+{
+    char source[PATH_BYTES], version[32];
+    const struct word word[] = { { "NAME", name }, { "LANGUAGE", language->name }, { "SUFFIX", language->suffix },
+                                 { "STANDARD", language->standard }, { "VERSION", version } };
+    const struct new_file file[] = { { source, language->source }, { "CMakeLists.txt", hbg__new_cmake }, { "README.md", hbg__new_readme } };
+    enum { FILE_COUNT = sizeof file / sizeof *file };
+    int why;
+
+    snprintf(version, sizeof version, "%d.%d", HBG_VERSION_MAJOR, HBG_VERSION_MINOR);
+    snprintf(source, sizeof source, "%s.%s", name, language->suffix);
+    if (mkdir(name, 0777) != 0) {
+        hbg__cli_error("new", "the folder `%s` cannot be made: %s", name, strerror(errno));
+        return CLI_FAILED;
+    }
+    for (size_t i = 0; i < FILE_COUNT; i++) {
+        why = write_file(name, &file[i], word, sizeof word / sizeof *word);
+        if (!why)
+            continue;
+        hbg__cli_error("new", "`%s/%s` was not written whole: %s", name, file[i].name, strerror(why));
+        remove_files(name, file, i + 1);
+        return CLI_FAILED;
+    }
+    printf("%s/%s, %s/CMakeLists.txt and %s/README.md are written. Next:\n\n"
+           "    cmake -S %s -B %s/build && cmake --build %s/build\n"
+           "    hbg run %s/build/%s.so --verify\n", name, source, name, name, name, name, name, name, name);
+    return CLI_OK;
+}
+
+int hbg__cmd_new(int argc, char **argv)
+{
+    bool cxx = false;
+    const struct cli_option option[] = { { "--cxx", NULL, &cxx, "C++ instead of C" } };
+    const struct cli_command command = {
+        "new", "NAME [--cxx]", "Writes a folder NAME with a workload to start from: its source, a CMakeLists.txt and a README.", option, 1,
+    };
+    const char **rest = calloc((size_t)argc + 1, sizeof *rest), *wrong;
+    enum cli_outcome outcome;
+    size_t count = 0;
+    int status = CLI_MISUSED;
+
+    if (!rest) {
+        hbg__cli_error("new", "no memory for the command line");
+        return CLI_FAILED;
+    }
+    outcome = hbg__cli_parse(&command, argc, argv, rest, &count);
+    if (outcome != CLI_PARSED)
+        status = cli_outcome_status(outcome);
+    else if (count == 0)
+        hbg__cli_error("new", "a name is needed");
+    else if (count > 1)
+        hbg__cli_error("new", "`%s` is one argument too many", rest[1]);
+    else if ((wrong = name_refusal(rest[0])))
+        hbg__cli_error("new", "`%s` %s", rest[0], wrong);
+    else
+        status = write_folder(rest[0], &languages[cxx]);
+    free(rest);
+    return status;
+}
