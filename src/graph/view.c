@@ -26,6 +26,13 @@ static struct hbg_region bad(struct hbg_region x, enum bad_reason reason, int64_
     return r;
 }
 
+/* Nothing can be taken of it: it is bad, or no function made it, and becomes bad. */
+static bool is_bad(struct hbg_region *x)
+{
+    if (!(x->flags & HBG_REGION_BAD) && x->rank > HBG_RANK_MAX) *x = bad(*x, BAD_RANK, x->rank, HBG_RANK_MAX);
+    return x->flags & HBG_REGION_BAD;
+}
+
 struct hbg_region hbg__region_of_no_position(int i, size_t count)
 {
     return bad((struct hbg_region){ .rank = 1 }, BAD_POSITION, i, (int64_t)count);
@@ -123,7 +130,7 @@ void hbg__region_reason(const struct hbg_region *region, const struct hbg_region
 
 struct hbg_region hbg_index(struct hbg_region x, int dim, int64_t i)
 {
-    if (x.flags & HBG_REGION_BAD) return x;
+    if (is_bad(&x)) return x;
     if (dim < 0 || dim >= x.rank) return bad(x, BAD_DIMENSION, dim, x.rank);
     if (i < 0 || i >= x.shape[dim]) return bad(x, BAD_INDEX, i, x.shape[dim]);
     x.offset_bytes += i * x.stride_bytes[dim];
@@ -138,9 +145,9 @@ struct hbg_region hbg_index(struct hbg_region x, int dim, int64_t i)
 
 struct hbg_region hbg_permute(struct hbg_region x, struct hbg_shape order)
 {
+    if (is_bad(&x)) return x;
     struct hbg_region r = x;
     unsigned seen = 0;
-    if (x.flags & HBG_REGION_BAD) return x;
     if (order.rank != x.rank) return bad(x, BAD_ORDER, order.rank, x.rank);
     for (int d = 0; d < x.rank; d++) {
         int64_t from = order.dim[d];
@@ -201,7 +208,7 @@ static struct hbg_shape shape_of(struct hbg_region x)
 struct hbg_region hbg_reshape(struct hbg_region x, struct hbg_shape shape)
 {
     int64_t have, want, element = hbg_dtype_size(x.dtype), stride = element;
-    if (x.flags & HBG_REGION_BAD) return x;
+    if (is_bad(&x)) return x;
     x = check_shape(x, shape_of(x), element, &have);
     x = check_shape(x, shape, element, &want);
     if (x.flags & HBG_REGION_BAD) return x;
@@ -217,9 +224,9 @@ struct hbg_region hbg_reshape(struct hbg_region x, struct hbg_shape shape)
 
 struct hbg_region hbg_broadcast(struct hbg_region x, struct hbg_shape shape)
 {
+    if (is_bad(&x)) return x;
     struct hbg_region r = x;
     int64_t count;
-    if (x.flags & HBG_REGION_BAD) return x;
     r = check_shape(r, shape, 0, &count);
     if (r.flags & HBG_REGION_BAD) return r;
     if (shape.rank < x.rank) return bad(x, BAD_RANK, shape.rank, HBG_RANK_MAX);
@@ -237,7 +244,7 @@ struct hbg_region hbg_cast_view(struct hbg_region x, enum hbg_dtype dtype)
 {
     int64_t from = hbg_dtype_size(x.dtype), to = hbg_dtype_size(dtype), row;
     int last = x.rank - 1;
-    if (x.flags & HBG_REGION_BAD) return x;
+    if (is_bad(&x)) return x;
     if (to == 0) return bad(x, BAD_TYPE, dtype, 0);
     x.dtype = (uint16_t)dtype;
     if (to == from) return x;
