@@ -49,7 +49,7 @@ static int give_residual(struct hbg_setup *s, double *value)
 
 static const char *const params[] = { "n=4", "scale=0.5", "name=x", NULL };
 static const struct hbg_workload workload = {
-    .size = sizeof(struct hbg_workload), .abi = HBG_WORKLOAD_ABI, .name = "test", .params = params,
+    .size = sizeof(struct hbg_workload), .abi = HBG_WORKLOAD_ABI, .name = "test", .doc = "A test.", .params = params,
     .inputs = inputs, .build = build, .golden = golden, .abs_tolerance = 0.5, .rel_tolerance = 0.25,
     .residual_tolerance = 1.0,
 };
@@ -356,7 +356,7 @@ static void shorter_descriptors(void **state)
     hbg__setup_destroy(s);
     w.size = 8;
     assert_null(hbg__setup_create(&w, 1, text, sizeof text));
-    assert_string_equal(text, "its descriptor is not of ABI hbg-workload-1");
+    assert_non_null(strstr(text, "its descriptor says that it has 8 bytes; "));
 }
 
 int main(void)
