@@ -50,7 +50,7 @@ enum {
 /* Why the short way leaves a storage alone: freed, or without bytes; of a home: `wide` is in use. */
 enum { HBG__IRREGULAR_ALWAYS = 1, HBG__IRREGULAR_WIDE = 2 };
 
-enum { HBG__RECENT_MAX = 4 };
+enum { HBG__RECENT_MAX = 4, HBG__ANSWERS = 256 };
 
 #define HBG__NO_TYPE UINT32_MAX         /* no region has it */
 
@@ -170,6 +170,9 @@ struct hbg_graph {
     uint32_t manual_count, manual_capacity;
     uint32_t *gathered;                     /* producers of one region, stamped unique */
     uint32_t gathered_count, gathered_capacity;
+
+    uint64_t question;                      /* numbers the accesses that ask about views; never repeats */
+    struct hbg__view_answer { uint32_t view; uint64_t question; bool answer; } answers[HBG__ANSWERS];     /* the latest, by view */
 
     struct hbg__arena tail_arena, stamp_arena, root_arena, storage_arena, cell_arena, pool_arena, grid_arena;
     uint32_t scalar_layouts[HBG_F64 + 1];   /* by dtype; 0: not yet, but for dtype 0 */

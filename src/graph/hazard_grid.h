@@ -3,7 +3,8 @@
  *
  * The axes are those of the parent view (the boundary argument or the intermediate as it was made; for a device buffer, the
  * first region of it that was used): strides descending, each as long as the axis inside it or longer. A view is a *box*
- * when it is an interval of units along every axis; anything else touches the cells of its hull, in part.
+ * when it is an interval of units along every axis. Over a single axis, a view whose runs lie far apart is a *comb*: each run
+ * is an interval of its own. Anything else touches the cells of its hull, in part.
  */
 #ifndef HBG_GRAPH_HAZARD_GRID_H
 #define HBG_GRAPH_HAZARD_GRID_H
@@ -19,6 +20,7 @@ struct hbg__span {
     uint32_t lo[5], hi[5], full_lo[5], full_hi[5];
     uint64_t cells;
     bool box;
+    const struct hbg__view *comb;       /* not NULL: the cells that its runs touch, run by run, along the one axis; borrowed */
 };
 
 /* The axes for a view of this layout with element 0 at `off`; for a parent of unknown extent they reach to size_bytes. */

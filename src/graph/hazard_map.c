@@ -118,6 +118,7 @@ struct collect {
     struct hbg__storage *s;
     const struct hbg__view *view;       /* NULL: all bytes */
     bool writes;
+    uint64_t question;                  /* of this access, for hbg__view_answer() */
     uint32_t visited, written;          /* cells looked at; by gather_whole: those with a writer newer than the storage's */
 };
 
@@ -129,6 +130,17 @@ static bool same_view(const struct hbg__view *a, const struct hbg__view *b)
     return true;
 }
 
+/* Asked once for each view that the access meets, in however many cells it does. */
+static bool is_disjoint(const struct collect *c, uint32_t own, const struct hbg__view *view)
+{
+    struct hbg__view_answer *known = hbg__view_answer(c->g, own);
+    if (known->view == own && known->question == c->question) return known->answer;
+    const struct hbg__view *other = (const struct hbg__view *)(const void *)(c->g->pool_arena.origin + (size_t)own * HBG__POOL_UNIT);
+    bool answer = hbg__view_overlap(other, view) == HBG__DISJOINT;
+    *known = (struct hbg__view_answer){ own, c->question, answer };
+    return answer;
+}
+
 /* The parts of a list that share a byte with the view (NULL: all of them). *covering: newest access of just this view. A part
    may be older than its cell's writer, when that is a noop which joined others; only the whole level covers all parts. */
 static bool gather_parts(struct collect *c, uint32_t list, const struct hbg__view *view, uint32_t *covering)
@@ -138,7 +150,8 @@ static bool gather_parts(struct collect *c, uint32_t list, const struct hbg__vie
         const struct hbg__part *part = hbg__part_at(c->g, list);
         const struct hbg__view *own = hbg__part_view(c->g, part);
         list = part->next;
-        if (view && hbg__view_overlap(own, view) == HBG__DISJOINT) continue;
+        if (!c->writes && part->writer <= base) continue;   /* nothing to wait for */
+        if (view && is_disjoint(c, part->view, view)) continue;
         uint32_t newest = 0, writer = part->writer;
         bool same = view && same_view(own, view);
         if (c->writes && !gather_chain(c->g, part->readers, 0, &newest)) return false;
@@ -295,7 +308,7 @@ static bool collect_part(struct collect *c, const struct hbg__access *access, st
 
 bool hbg__hazard_collect(struct hbg_graph *g, const struct hbg__access *access)
 {
-    struct collect c = { g, &g->storages[access->home], NULL, access->writes, 0, 0 };
+    struct collect c = { g, &g->storages[access->home], NULL, access->writes, ++g->question, 0, 0 };
     struct hbg__span span = { .box = false };
     bool whole = access->place == HBG__ACCESS_WHOLE;
     if (access->place == HBG__ACCESS_NONE) return true;
@@ -316,6 +329,7 @@ struct note {
     uint32_t home, mark, stored;        /* stored: pool index of an equal view; 0: none yet */
     const struct hbg__view *view;
     bool writes;
+    uint64_t question;                  /* of this note, for hbg__view_answer() */
 };
 
 static bool note_cell(struct note *n, struct hbg__cell *cell)
@@ -337,6 +351,16 @@ static bool contains(const struct hbg__grid *grid, const struct hbg__view *outer
     for (int a = 0; a < grid->axes; a++)
         if (in.lo[a] < out.lo[a] || in.lo[a] + in.count[a] > out.lo[a] + out.count[a]) return false;
     return true;
+}
+
+/* Likewise, asked once for each view. */
+static bool covers(const struct note *n, const struct hbg__grid *grid, const struct hbg__part *part)
+{
+    struct hbg__view_answer *known = hbg__view_answer(n->g, part->view);
+    if (known->view == part->view && known->question == n->question) return known->answer;
+    bool answer = contains(grid, n->view, hbg__part_view(n->g, part));
+    *known = (struct hbg__view_answer){ part->view, n->question, answer };
+    return answer;
 }
 
 static bool enter_part(struct note *n, uint32_t index)
@@ -364,7 +388,7 @@ static bool note_part(struct note *n, uint32_t *list, bool *full)
         if (own == 0 && (part->view == n->stored || same_view(hbg__part_view(g, part), n->view))) {
             n->stored = part->view;
             own = *link;
-        } else if (n->writes && contains(grid, n->view, hbg__part_view(g, part))) {
+        } else if (n->writes && covers(n, grid, part)) {
             *link = part->next;
             continue;
         }
@@ -417,7 +441,7 @@ static bool note_view(struct note *n, bool first_write)
     bool in_cells = false, full = false;
     if (s->grid) {
         hbg__grid_span(hbg__grid_at(g, s->grid), n->view, &span);
-        in_cells = span.box || span.cells <= HBG__SPAN_OF_HULL_MAX;
+        in_cells = span.box || span.comb || span.cells <= HBG__SPAN_OF_HULL_MAX;
     }
     if (in_cells) {
         if (!hbg__grid_rows(hbg__grid_at(g, s->grid), &span, note_row, n)) return false;
@@ -445,7 +469,7 @@ static bool note_whole(struct note *n)
 
 bool hbg__hazard_note(struct hbg_graph *g, const struct hbg__access *access, uint32_t mark)
 {
-    struct note n = { g, access->home, mark, 0, &access->view, access->writes };
+    struct note n = { g, access->home, mark, 0, &access->view, access->writes, ++g->question };
     struct hbg__storage *s = &g->storages[access->home];
     if (access->place == HBG__ACCESS_NONE) return true;
     if (access->place == HBG__ACCESS_WHOLE) return note_whole(&n);

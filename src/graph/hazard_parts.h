@@ -22,6 +22,12 @@ static inline const struct hbg__view *hbg__part_view(const struct hbg_graph *g, 
     return (const struct hbg__view *)(const void *)(g->pool_arena.origin + (size_t)part->view * HBG__POOL_UNIT);
 }
 
+/* Where the last answer about a view stands, if it is still there: about the view of that pool index, to that question. */
+static inline struct hbg__view_answer *hbg__view_answer(struct hbg_graph *g, uint32_t view)
+{
+    return &g->answers[view * 2654435761u >> 24];
+}
+
 /* A view in the pool: its index; 0: no memory, latched. */
 uint32_t hbg__view_add(struct hbg_graph *g, const struct hbg__view *view);
 

@@ -68,7 +68,7 @@ static uint64_t nodes_needed(const struct hbg_graph *g, const struct hbg__grid *
     for (uint32_t i = 0; i < g->gathered_count && nodes <= nodes_max; i++) {
         struct hbg__span span;
         hbg__grid_span(grid, hbg__part_view(g, hbg__part_at(g, g->gathered[i])), &span);
-        if (!span.box && span.cells > HBG__SPAN_OF_HULL_MAX) return nodes_max + 1;
+        if (!span.box && !span.comb && span.cells > HBG__SPAN_OF_HULL_MAX) return nodes_max + 1;
         nodes += span.cells;
     }
     return nodes;
@@ -95,8 +95,9 @@ static bool enter_all(struct hbg_graph *g, uint32_t home)
     const struct hbg__grid *grid = hbg__grid_at(g, g->storages[home].grid);
     for (uint32_t i = 0; i < g->gathered_count; i++) {
         struct enter e = { g, home, *hbg__part_at(g, g->gathered[i]) };
+        struct hbg__view view = *hbg__part_view(g, &e.part);        /* the pool may move */
         struct hbg__span span;
-        hbg__grid_span(grid, hbg__part_view(g, &e.part), &span);
+        hbg__grid_span(grid, &view, &span);
         if (!hbg__grid_rows(grid, &span, enter_row, &e)) return false;
     }
     return true;
