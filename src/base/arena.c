@@ -43,7 +43,7 @@ static void place(struct hbg__arena *arena, unsigned char *base, size_t bytes, b
 
 bool hbg__arena_open(struct hbg__arena *arena, size_t reserve_bytes, bool two_sided)
 {
-    size_t bytes = reserve_bytes ? hbg__round_up(reserve_bytes, 2 * PAGE_BYTES) : hbg__arena_default_reserve();
+    size_t bytes = reserve_bytes ? hbg__round_up(smaller(reserve_bytes, SIZE_MAX / 4), 2 * PAGE_BYTES) : hbg__arena_default_reserve();
     unsigned char *base = reserve(bytes);
     while (!base && bytes / 2 >= smallest_reserve) {
         bytes = bytes / 2 & ~(size_t)(PAGE_BYTES - 1);
