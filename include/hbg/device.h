@@ -11,6 +11,7 @@
 #include <hbg/graph.h>
 #include <hbg/log.h>
 #include <hbg/status.h>
+#include <hbg/trace.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -64,12 +65,14 @@ struct hbg_device_options {
     struct hbg_allocator allocator;
     uint64_t reserve_bytes;             /* address space of an arena that graphs are built in; 0: 16 GiB, or a 512th of a finite
                                            `ulimit -v`; halved where it is refused; a full one grows by moving */
-    bool ignore_environment;            /* do not look at HBG_VERIFY_REPLAY */
+    bool ignore_environment;            /* do not look at HBG_VERIFY_REPLAY, HBG_TRACE and HBG_TRACE_TO */
     uint64_t limit_heap_bytes;          /* of the intermediates of a run; 0: none */
     uint64_t heap_reuse_after_bytes;    /* from this size of the heap on, bytes of ended scopes are used again; 0: 256 MiB */
     uint64_t definition_budget_bytes;   /* not used by this version */
     struct hbg_counters *final_counters;/* may be NULL: filled by the close that succeeds; borrowed until then */
     struct hbg_error *error;            /* may be NULL: where a failing open says why */
+    enum hbg_trace_level trace;         /* how much is traced: include/hbg/trace.h */
+    const char *trace_to;               /* "stderr", "log" or a file; NULL: as HBG_TRACE_TO says, else "stderr" */
 };
 
 /**
@@ -94,7 +97,7 @@ struct hbg_device_options {
  *
  * Threads  any but a kernel's or a build function's
  * Cost     starts the worker threads
- * Errors   HBG_E_OPTION (unknown platform, key or value: the sentence names the nearest one), HBG_E_UNSUPPORTED, HBG_E_NO_MEMORY,
+ * Errors   HBG_E_OPTION (unknown platform, key or value: the sentence names the nearest one; no such trace level, or its file cannot be written), HBG_E_UNSUPPORTED, HBG_E_NO_MEMORY,
  *          HBG_E_DEVICE (a thread cannot be made), HBG_E_NULL, HBG_E_ABI, HBG_E_REENTRANT
  */
 HBG_API HBG_CHECK enum hbg_status hbg_device_open(const char *spec, const struct hbg_device_options *options, struct hbg_device **device);

@@ -24,6 +24,7 @@
 #include <hbg/graph.h>
 #include <hbg/subgraph.h>
 #include <hbg/log.h>
+#include <hbg/trace.h>
 #include <hbg/device.h>
 #include <hbg/run.h>
 #include <hbg/image.h>

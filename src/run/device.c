@@ -107,9 +107,18 @@ static enum hbg_status make_device(const struct hbg_device_options *options, str
     return HBG_OK;
 }
 
-/* The back end of the spec, its bootstrap pair, and the pipeline slots. On an error all that was made is undone. */
-static enum hbg_status open_platform(struct hbg_device *device, struct hbg__option_set *spec, struct hbg_error *error)
+static enum hbg_status open_trace(struct hbg_device *device, const struct hbg_device_options *options)
 {
+    const struct hbg__trace_options wanted = { .level = options->trace, .to = options->trace_to, .ignore_environment = options->ignore_environment };
+    enum hbg_status status = hbg__trace_open(&device->memory, &device->log, &wanted, &device->trace, options->error);
+    if (device->trace) hbg__trace_announce(device->trace, device->ops->name, device->properties.workers, device->properties.depth);
+    return status;
+}
+
+/* The back end of the spec, its bootstrap pair, and the pipeline slots. On an error all that was made is undone. */
+static enum hbg_status open_platform(struct hbg_device *device, struct hbg__option_set *spec, const struct hbg_device_options *options)
+{
+    struct hbg_error *error = options->error;
     struct hbg__platform_context context = { .memory = &device->memory, .log = &device->log, .error = error, .reserve_bytes = device->reserve_bytes };
     device->ops = hbg__platform_find(spec->name, error);
     if (!device->ops) return HBG_E_OPTION;
@@ -118,6 +127,8 @@ static enum hbg_status open_platform(struct hbg_device *device, struct hbg__opti
     enum hbg_status status = device->ops->open(spec, &context, &device->platform);
     if (status) return status;
     device->ops->properties(device->platform, &device->properties);
+    status = open_trace(device, options);
+    if (status) return status;
     status = hbg__stream_set_make(device, &device->bootstrap);
     if (status) hbg__error_set(error, status, "streams", "the bootstrap streams cannot be made");
     if (!status) {
@@ -178,7 +189,7 @@ enum hbg_status hbg_device_open(const char *spec, const struct hbg_device_option
     if (!hbg__option_parse(&set, spec)) return hbg__error_set(given.error, HBG_E_OPTION, set.problem_key, "%s", set.problem);
     status = make_device(&given, &made);
     if (status) return status;
-    status = open_platform(made, &set, given.error);
+    status = open_platform(made, &set, &given);
     if (!status) {
         log_opened(made, spec);
         *device = made;
@@ -187,6 +198,7 @@ enum hbg_status hbg_device_open(const char *spec, const struct hbg_device_option
     hbg__log_write(&made->log, HBG_LOG_ERROR, "hbg: cannot open \"%.100s\": %s", spec, given.error ? given.error->text : hbg_status_text(status));
     pthread_mutex_lock(&made->lock);
     close_platform(made);
+    hbg__trace_drop(made->trace);
     hbg__device_unlock_drop(made);
     return status;
 }
@@ -249,7 +261,9 @@ static enum hbg_status leave_behind(struct hbg_device *device, const struct hbg_
     struct hbg_error error = { .size = sizeof error };
     hbg__run_say_lost(lost, &error);
     for (uint32_t i = 0; i < device->depth; i++) {
-        if (device->run[i].leased && !hbg__run_leave_behind(&device->run[i])) return HBG_E_BUSY;
+        struct hbg__run *run = &device->run[i];
+        if (run->leased && !hbg__run_leave_behind(run)) return HBG_E_BUSY;
+        if (run->leased && run->spans) hbg__spans_write(run->spans, HBG_E_DEVICE);
     }
     uint32_t left = device->ops->abandon(device->platform);
     device->closed = true;
@@ -271,6 +285,8 @@ enum hbg_status hbg_device_close(struct hbg_device *device)
         pthread_mutex_unlock(&device->lock);
         return status;
     }
+    hbg__trace_drop(device->trace);
+    device->trace = NULL;
     if (device->final_counters) read_counters(device, device->final_counters);
     hbg__device_unlock_drop(device);
     return status;

@@ -11,6 +11,7 @@
  *
  *   field                                     written by                                 read by            guarded by
  *   ops, properties, limits, memory, log      open                                       any thread         set before it is shared
+ *   trace                                     open, close                                any thread         likewise; nobody calls after the close
  *   run[i] lease, closed, references, lists   any thread                                 any thread         lock
  *   queue_sum                                 finish                                     prepare            the lease of the only slot
  *   counters                                  any thread                                 any thread         relaxed: statistics
@@ -32,6 +33,7 @@
 #include "graph/boundary.h"
 #include "platform/platform.h"
 #include "run/process.h"
+#include "trace/trace.h"
 
 struct hbg__counter_set {
 #define HBG__FIELD(name) struct hbg__atomic_u64 name;
@@ -52,6 +54,7 @@ struct hbg_device {
     uint64_t reserve_bytes, limit_heap_bytes, heap_reuse_after_bytes;
     struct hbg_counters *final_counters;
     uint32_t fork_count;                    /* of the process that opened it */
+    struct hbg__trace *trace;               /* NULL: nothing is traced */
     bool queues_summed;                     /* watch.c: queue_sum is that of the last run's end */
     uint64_t queue_sum;
     uint32_t verify_replay;                 /* every n-th replay builds again and compares; 0: none */

@@ -4,9 +4,10 @@
  *   | what                                | filled with                                        | when                    |
  *   | committed pages of the image arena  | 0xaa                                               | before the build        |
  *   | image zone on the device            | 0xaa, then the live prefix is copied over it       | before the upload       |
- *   | heap, staging                       | 0xaa                                               | before the arguments    |
- *   | slot words                          | an epoch of another run, any value, "closed" too   | before the arguments    |
+ *   | staging                             | 0xaa                                               | before the arguments    |
  *   | `out` arguments                     | 0xaa                                               | after the arguments     |
+ *   | heap                                | 0xaa                                               | before the descriptor   |
+ *   | slot words                          | an epoch of another run, any value, "closed" too   | before the descriptor   |
  *
  * What must not be filled, since it is used again, is watched instead: watch.h.
  *
@@ -55,10 +56,11 @@ static enum hbg_status poison_zone(struct hbg__run *run, const struct hbg__zone 
     return run->device->ops->fill(run->device->platform, run->streams.stream[HBG__STREAM_WORK], zone->address, HBG__POISON, zone->size_bytes);
 }
 
+enum hbg_status hbg__poison_staging(struct hbg__run *run) { return poison_zone(run, &run->bank.staging); }
+
 enum hbg_status hbg__poison_bank(struct hbg__run *run)
 {
     enum hbg_status status = poison_zone(run, &run->bank.heap);
-    if (!status) status = poison_zone(run, &run->bank.staging);
     return status ? status : poison_slots(run);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "graph/signature.h"
 #include "run/abi.h"
 #include "run/run.h"
@@ -75,6 +76,14 @@ static enum hbg_status copy_kernels(struct hbg_program *program, const struct hb
         if (status) return status;
     }
     return HBG_OK;
+}
+
+static uint64_t hash_of(const struct hbg_program *program)
+{
+    uint64_t hash = hbg__hash_bytes(program->name, strlen(program->name), program->pure);
+    hash = hbg__hash_bytes(program->params, program->params_size, hash);
+    for (uint32_t i = 0; i < program->kernel_count; i++) hash = hbg__hash_bytes(program->kernels[i].name, strlen(program->kernels[i].name), hash);
+    return hash;
 }
 
 static enum hbg_status copy_options(struct hbg_program *program, const struct hbg_program_options *options)
@@ -186,6 +195,7 @@ enum hbg_status hbg_program_create(struct hbg_device *device, const struct hbg_p
     made->device = device;
     pthread_mutex_init(&made->lock, NULL);
     status = copy_options(made, options);
+    if (!status) made->hash = hash_of(made);
     if (!status) status = attach(made, options->error);
     if (status) {
         free_program(made);

@@ -43,6 +43,7 @@ struct hbg_program {
     struct hbg__signature boundary;
     char *boundary_text;
     bool pure;
+    uint64_t hash;                      /* of name, parameters, kernel names and purity: its mark in a trace */
     uint64_t limit_tasks;
     uint64_t kernel_table;              /* on the device */
 

@@ -115,6 +115,14 @@ static void remember_task_time(struct hbg__run *run, const struct hbg__launch_re
     hbg__store_relaxed64(&run->program->task_ns, mean);       /* relaxed: a hint */
 }
 
+/* What the launch was, and from here on what becomes of it. launch is NULL where there was none. */
+static void trace_launch(struct hbg__run *run, const struct hbg__launch_result *launch)
+{
+    if (HBG_UNLIKELY(run->spans != NULL)) hbg__spans_launched(run->spans, launch ? launch->started_ns : 0, launch ? launch->ended_ns : 0);
+    if (launch) hbg__span_values(run->spans, HBG__SPAN_WALL, run->slot, run->times.launch_begin, launch->executed, launch->skipped);
+    hbg__span_begin(run->spans, HBG__SPAN_VALIDATE);
+}
+
 enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phase, struct hbg_result *result)
 {
     struct hbg_device *device = run->device;
@@ -123,11 +131,14 @@ enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phas
     enum hbg_status status;
     hbg__count(&device->counters.runs, 1);
     if (phase != HBG__RUN_LAUNCHED) {
+        trace_launch(run, NULL);
         status = explain_unlaunched(run, phase, error);
         if (result) fill_result(run, NULL, result);
+        hbg__span_end(run->spans, HBG__SPAN_VALIDATE);
         return status;
     }
     device->ops->result(device->platform, run->streams.stream[HBG__STREAM_WORK], &launch);
+    trace_launch(run, &launch);
     struct hbg_error changed = { .size = sizeof changed };
     if (HBG_UNLIKELY(device->properties.poison)) (void)hbg__watch_end(run, &changed);
     enum hbg_status copied = hbg__run_copy_back(run, error);
@@ -138,6 +149,7 @@ enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phas
     }
     remember_task_time(run, &launch);
     if (result) fill_result(run, &launch, result);
+    hbg__span_end(run->spans, HBG__SPAN_VALIDATE);
     if (status && status != HBG_E_CANCELLED) hbg__log_write(&device->log, HBG_LOG_ERROR, "hbg: %s", error ? error->text : hbg_status_text(status));
     return status;
 }

@@ -27,7 +27,11 @@ enum hbg_status hbg__run_open(struct hbg__run *run, struct hbg_device *device)
 {
     run->device = device;
     run->entry = hbg__run_entry_take(run, &run->slot);
-    return run->entry ? HBG_OK : HBG_E_NO_MEMORY;
+    if (!run->entry) return HBG_E_NO_MEMORY;
+    if (!device->trace) return HBG_OK;
+    run->spans = HBG__NEW(&device->memory, struct hbg__run_spans);
+    if (run->spans) run->spans->trace = device->trace;
+    return run->spans ? HBG_OK : HBG_E_NO_MEMORY;
 }
 
 void hbg__run_close(struct hbg__run *run)
@@ -48,6 +52,7 @@ void hbg__run_close(struct hbg__run *run)
     hbg__run_free_arguments(run);
     hbg__run_free_descriptor(run);
     hbg__watch_free(run);
+    HBG__DELETE(&device->memory, run->spans);
 }
 
 /* ---- leases ---- */
@@ -154,6 +159,23 @@ static void release(struct hbg__run *run)
     hbg__program_unlock_drop(program);
 }
 
+/* The slot is given back before what the run did is written: nobody waits for the writes. */
+static HBG_COLD void release_traced(struct hbg__run *run, enum hbg_status status)
+{
+    struct hbg__run_spans spans = *run->spans;
+    hbg__trace_hold(spans.trace);
+    hbg__span_begin(&spans, HBG__SPAN_RELEASE);
+    release(run);
+    hbg__spans_write(&spans, status);
+    hbg__trace_drop(spans.trace);
+}
+
+static void end_run(struct hbg__run *run, enum hbg_status status)
+{
+    if (HBG_LIKELY(run->spans == NULL)) release(run);
+    else release_traced(run, status);
+}
+
 /* ---- prepare ---- */
 
 static const struct hbg__log *log_of(const struct hbg_program *program) { return program ? &program->device->log : NULL; }
@@ -178,6 +200,38 @@ static void keep_name(struct hbg__run *run, const char *name)
     run->name[size] = '\0';
 }
 
+/* What depends on the build function. */
+static enum hbg_status bind(struct hbg__run *run, struct hbg_arg_list list, struct hbg_error *error)
+{
+    hbg__span_begin(run->spans, HBG__SPAN_ARGS);
+    enum hbg_status status = hbg__run_bind(run, list, error);
+    hbg__span_values(run->spans, HBG__SPAN_ARGS, list.count, 0, 0, 0);
+    if (HBG_UNLIKELY(status)) return status;
+    hbg__span_next(run->spans, HBG__SPAN_ARGS, HBG__SPAN_BUILD);
+    status = hbg__run_record(run, error);
+    if (HBG_UNLIKELY(status)) return status;
+    const struct hbg__recording *recording = &run->kept->recording;
+    hbg__span_values(run->spans, HBG__SPAN_BUILD, run->replayed, recording->task_count, recording->edge_count, recording->image_bytes);
+    hbg__span_values(run->spans, HBG__SPAN_RUN, run->slot, recording->task_count, recording->edge_count, run->replayed);
+    hbg__span_next(run->spans, HBG__SPAN_BUILD, HBG__SPAN_UPLOAD);
+    run->times.upload_begin = run->replayed && !run->device->properties.unified ? hbg__clock_ns() : run->times.build_end;
+    status = hbg__run_upload(run, error);
+    hbg__span_end(run->spans, HBG__SPAN_UPLOAD);
+    return status;
+}
+
+static enum hbg_status prepare(struct hbg__run *run, struct hbg_arg_list list, const struct hbg_run_options *options)
+{
+    if (HBG_UNLIKELY(run->spans != NULL)) hbg__spans_start(run->spans, run->program->hash, run->program->name, run->name);
+    hbg__span_begin(run->spans, HBG__SPAN_BIND);
+    enum hbg_status status = bind(run, list, options->error);
+    if (HBG_UNLIKELY(status)) return status;
+    hbg__span_next(run->spans, HBG__SPAN_BIND, HBG__SPAN_PREPARE);
+    status = hbg__run_prepare_execution(run, options->error);
+    hbg__span_end(run->spans, HBG__SPAN_PREPARE);
+    return status;
+}
+
 enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list list, const struct hbg_run_options *given, struct hbg_run *handle)
 {
     struct hbg_run_options options;
@@ -194,14 +248,9 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
     run->deadline_ns = options.deadline_ns ? hbg__clock_after_ns(options.deadline_ns) : UINT64_MAX;
     hbg__store_relaxed32(&run->deadline_hit, 0);        /* relaxed: H1 publishes it, at the end of this function */
     hbg__store_relaxed64(&run->cancelled_ns, 0);        /* relaxed: likewise */
-    status = hbg__run_bind(run, list, options.error);
-    if (!status) status = hbg__run_record(run, options.error);
-    if (!status) {
-        run->times.upload_begin = run->replayed && !run->device->properties.unified ? hbg__clock_ns() : run->times.build_end;
-        status = hbg__run_stage(run, options.error);
-    }
+    status = prepare(run, list, &options);
     if (HBG_UNLIKELY(status)) {
-        release(run);
+        end_run(run, status);
         return status;
     }
     run->times.prepare_end = hbg__clock_ns();
@@ -242,11 +291,18 @@ enum hbg_status hbg_run_image(struct hbg_run handle, const void **image, size_t 
 
 /* ---- launch, poll, wait, cancel ---- */
 
+static HBG_COLD void trace_launch(struct hbg__run_spans *spans, uint64_t now_ns)
+{
+    hbg__spans_here(spans);
+    hbg__spans_open(spans, HBG__SPAN_RUNNER, now_ns);
+}
+
 static enum hbg_status launch(struct hbg__run *run)
 {
     if (HBG_UNLIKELY(!hbg__run_entry_move(run->entry, HBG__RUN_PREPARED, HBG__RUN_LAUNCHING))) return HBG_E_ORDER;
     enum hbg_status status = HBG_UNLIKELY(run->device->properties.poison) ? hbg__watch_begin(run) : HBG_OK;
     run->times.launch_begin = hbg__clock_ns();
+    if (HBG_UNLIKELY(run->spans != NULL)) trace_launch(run->spans, run->times.launch_begin);
     if (HBG_LIKELY(!status)) status = run->device->ops->launch(run->device->platform, run->streams.stream[HBG__STREAM_WORK], run->device_descriptor);
     run->launch_status = status;
     hbg__run_entry_move(run->entry, HBG__RUN_LAUNCHING, status ? HBG__RUN_UNLAUNCHED : HBG__RUN_LAUNCHED);
@@ -337,7 +393,10 @@ static enum hbg_status wait_in(struct hbg__run *run, enum hbg__run_phase phase, 
 {
     if (HBG_UNLIKELY(phase == HBG__RUN_DROPPED || phase == HBG__RUN_UNLAUNCHED)) return HBG_OK;
     if (HBG_UNLIKELY(phase != HBG__RUN_LAUNCHED)) return HBG_E_ORDER;
-    if (HBG_LIKELY(wait_for_end(run, timeout_ns))) return HBG_OK;
+    if (HBG_LIKELY(wait_for_end(run, timeout_ns))) {
+        hbg__spans_waited(run->spans);
+        return HBG_OK;
+    }
     bool lost = hbg__run_is_lost(run);
     pthread_mutex_lock(&run->device->lock);     /* several may wait for one run, and it has one error to write to */
     if (lost) hbg__run_say_lost(run, run->error);
@@ -438,7 +497,7 @@ enum hbg_status hbg_run_finish(struct hbg_run handle, struct hbg_result *result)
     if (HBG_UNLIKELY(status)) return status;
     wait_for_callers(run);
     status = hbg__run_conclude(run, phase, result);
-    release(run);
+    end_run(run, status);
     return status;
 }
 

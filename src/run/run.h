@@ -28,6 +28,7 @@
 #include "run/handle.h"
 #include "run/program.h"
 #include "run/watch.h"
+#include "trace/span.h"
 
 /* What a run copies beside image and arguments. Nothing of the host's is in it. */
 struct hbg__descriptor {
@@ -89,6 +90,7 @@ struct hbg__run {
     uint64_t upload_bytes, upload_copies;
     uint64_t staged_bytes;          /* of the staging zone, in use */
     struct hbg__watch watch;        /* with poison=1 */
+    struct hbg__run_spans *spans;   /* NULL: nothing is traced */
     bool replayed;
     char why[64];
 };
@@ -112,13 +114,15 @@ void hbg__run_unrecord(struct hbg__run *run);
 /* The recording that the run uses is damaged: no later run replays it. */
 void hbg__run_distrust(struct hbg__run *run);
 
-/* stage.c: everything that the device needs is there when it returns. */
-enum hbg_status hbg__run_stage(struct hbg__run *run, struct hbg_error *error);
+/* stage.c: image and arguments are on the device; then all that depends on slot and platform as well. */
+enum hbg_status hbg__run_upload(struct hbg__run *run, struct hbg_error *error);
+enum hbg_status hbg__run_prepare_execution(struct hbg__run *run, struct hbg_error *error);
 void hbg__run_free_descriptor(struct hbg__run *run);
 enum hbg_status hbg__run_copy_back(struct hbg__run *run, struct hbg_error *error);
 
 /* poison.c: only where the platform says so; see there for the list. */
 void hbg__poison_arena(struct hbg__arena *arena);
+enum hbg_status hbg__poison_staging(struct hbg__run *run);
 enum hbg_status hbg__poison_bank(struct hbg__run *run);
 enum hbg_status hbg__poison_outputs(struct hbg__run *run);
 

@@ -136,6 +136,7 @@ enum hbg_status hbg__run_copy_back(struct hbg__run *run, struct hbg_error *error
         enum hbg_status status = hbg__transfer_out(device->ops, device->platform, run->streams.stream[HBG__STREAM_COPY],
                                                    (unsigned char *)(uintptr_t)placed->host, placed->address, &view, &bytes);
         if (status) return hbg__error_set_argument(error, status, (int)i, "arguments", "argument %u cannot be copied back: %s", i, hbg_status_text(status));
+        hbg__span_count(run->spans, HBG__SPAN_VALIDATE, bytes);
         hbg__count(&device->counters.argument_copies, 1);
         hbg__count(&device->counters.argument_bytes, bytes);
     }
@@ -238,23 +239,59 @@ static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *
     return device_failed(run, status, "launch descriptor", error);
 }
 
-enum hbg_status hbg__run_stage(struct hbg__run *run, struct hbg_error *error)
+/* ---- both halves of a prepare ---- */
+
+enum hbg_status hbg__run_upload(struct hbg__run *run, struct hbg_error *error)
 {
-    struct hbg_device *device = run->device;
-    bool poison = device->properties.poison;
+    bool poison = run->device->properties.poison;
     run->upload_bytes = run->upload_copies = 0;
     enum hbg_status status = upload_image(run, error);
-    if (!status) status = fit_bank(run, error);
     if (!status) status = place_groups(run, error);
     if (!status && poison) status = hbg__watch_image(run, error);
-    if (!status && poison) status = hbg__watch_queues(run, error);
-    if (!status && poison) status = device_failed(run, hbg__poison_bank(run), "poison", error);
+    if (!status && poison) status = device_failed(run, hbg__poison_staging(run), "poison", error);
     if (!status) status = copy_arguments(run, error);
     if (!status && poison) status = device_failed(run, hbg__poison_outputs(run), "poison", error);
-    if (!status) status = write_descriptor(run, error);
-    if (!status && device->ops->prepare) {
-        status = device->ops->prepare(device->platform, run->streams.stream[HBG__STREAM_WORK], run->device_descriptor);
-        if (status) hbg__error_set(error, status, device->ops->name, "the platform \"%s\" cannot prepare the launch: %s", device->ops->name, hbg_status_text(status));
-    }
+    hbg__span_values(run->spans, HBG__SPAN_UPLOAD, run->upload_copies, run->upload_bytes, 0, 0);
     return status;
+}
+
+/* What the steps of prepare_execution have made so far, in bytes. */
+static uint64_t made_bytes(const struct hbg__run *run)
+{
+    const struct hbg__bank *bank = &run->bank;
+    return bank->slots.size_bytes + bank->heap.size_bytes + bank->descriptor.size_bytes + (run->base_capacity ? descriptor_bytes(run->base_capacity) : 0);
+}
+
+static void begin_step(struct hbg__run *run, enum hbg__span_id id)
+{
+    if (HBG_UNLIKELY(run->spans != NULL)) hbg__step_open(run->spans, id, made_bytes(run), run->upload_copies, run->upload_bytes);
+}
+
+static void end_step(struct hbg__run *run, enum hbg__span_id id)
+{
+    if (HBG_UNLIKELY(run->spans != NULL)) hbg__step_close(run->spans, id, made_bytes(run), run->upload_copies, run->upload_bytes);
+}
+
+static enum hbg_status prepare_platform(struct hbg__run *run, struct hbg_error *error)
+{
+    struct hbg_device *device = run->device;
+    if (!device->ops->prepare) return HBG_OK;
+    enum hbg_status status = device->ops->prepare(device->platform, run->streams.stream[HBG__STREAM_WORK], run->device_descriptor);
+    return status ? hbg__error_set(error, status, device->ops->name, "the platform \"%s\" cannot prepare the launch: %s", device->ops->name, hbg_status_text(status)) : HBG_OK;
+}
+
+enum hbg_status hbg__run_prepare_execution(struct hbg__run *run, struct hbg_error *error)
+{
+    bool poison = run->device->properties.poison;
+    enum hbg_status status = poison ? hbg__watch_queues(run, error) : HBG_OK;
+    if (status) return status;
+    begin_step(run, HBG__SPAN_RESULT_REGION);
+    status = fit_bank(run, error);
+    if (!status && poison) status = device_failed(run, hbg__poison_bank(run), "poison", error);
+    end_step(run, HBG__SPAN_RESULT_REGION);
+    if (status) return status;
+    begin_step(run, HBG__SPAN_DESCRIPTOR);
+    status = write_descriptor(run, error);
+    end_step(run, HBG__SPAN_DESCRIPTOR);
+    return status ? status : prepare_platform(run, error);
 }

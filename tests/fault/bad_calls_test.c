@@ -294,6 +294,16 @@ static void running_of_nothing(void **state)
 
 /* ---- regions that no function made ---- */
 
+/* Nothing is traced: spans are inert, whatever they are given. */
+static void spans_of_nothing(void **state)
+{
+    struct hbg_span none = hbg_span_begin(NULL, NULL, NULL);
+    (void)state;
+    assert_null(none.device);
+    hbg_span_end(&none, NULL, 3);
+    hbg_span_end(NULL, NULL, 0);
+}
+
 static void wild_views(void **state)
 {
     static const int64_t odd[] = { INT64_MIN, -1, 0, 1, 5, 6, 255, INT64_MAX };
@@ -371,6 +381,6 @@ int main(void)
         DEVICE_TEST(handles_that_are_none), DEVICE_TEST(calls_in_the_wrong_order), DEVICE_TEST(looks_at_what_there_is_not), DEVICE_TEST(calls_without_objects), DEVICE_TEST(buffers_of_another_device),
         DEVICE_TEST(wild_regions),
     };
-    const struct CMUnitTest others[] = { cmocka_unit_test(graphs_of_null), cmocka_unit_test(running_of_nothing), cmocka_unit_test(wild_views) };
+    const struct CMUnitTest others[] = { cmocka_unit_test(graphs_of_null), cmocka_unit_test(running_of_nothing), cmocka_unit_test(spans_of_nothing), cmocka_unit_test(wild_views) };
     return cmocka_run_group_tests(others, NULL, NULL) + DEVICE_TESTS_RUN(tests);
 }
