@@ -7,13 +7,14 @@
 #   make test       set-up, a build with debug checks, every test
 #   make sanitize   every test under ASan and UBSan, the concurrent ones under TSan
 #   make bench      the benchmarks of submit, bind and dispatch
+#   make deb        build/hbg_VERSION_ARCHITECTURE.deb, a Debian package of library, headers and command
 #   make clean
 
 JOBS ?= $(shell nproc)
 CONCURRENT = ^(backend|stress|sched|core|atomic|run)$$
 CTEST = ctest --output-on-failure --no-tests=error -j$(JOBS)
 
-.PHONY: all setup demo test sanitize asan tsan bench clean
+.PHONY: all setup demo test sanitize asan tsan bench deb clean
 
 all:
 	@{ command -v cmake && command -v ninja; } > /dev/null || { echo "cmake or ninja is missing: scripts/setup.sh installs what is needed" >&2; exit 1; }
@@ -55,6 +56,10 @@ bench: all
 	build/hbg bench submit
 	build/hbg bench bind
 	build/hbg bench dispatch
+
+deb: all
+	@command -v dpkg-shlibdeps > /dev/null || { echo "dpkg-shlibdeps is missing: apt-get install dpkg-dev" >&2; exit 1; }
+	cd build && cpack -G DEB
 
 clean:
 	rm -rf build

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# `cmake --install`: headers, both libraries, hbg.pc, hbgConfig.cmake (targets hbg::shared and hbg::static), and the command.
+# `cmake --install`: headers, both libraries, hbg.pc, hbgConfig.cmake (targets hbg::shared and hbg::static), and the command
+# with its manual page and the data of `hbg run gp`.
 # The command is a component of its own: `cmake --install build --component library` leaves it out.
 
 include(CMakePackageConfigHelpers)
@@ -34,8 +35,12 @@ install(EXPORT hbgTargets NAMESPACE hbg:: DESTINATION ${HBG_CMAKE_DIR})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hbg.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hbgConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/hbgConfigVersion.cmake
     DESTINATION ${HBG_CMAKE_DIR})
+install(FILES README.md CAVEATS.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 if(TARGET hbg_command)
     set_target_properties(hbg_command PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
     install(TARGETS hbg_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
     install(FILES workloads/gp/mauna_loa_co2.csv DESTINATION ${CMAKE_INSTALL_DATADIR}/hbg COMPONENT command)   # `hbg run gp`
+    configure_file(docs/hbg.1.in hbg.1 @ONLY)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hbg.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
 endif()
