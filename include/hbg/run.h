@@ -152,6 +152,20 @@ HBG_API enum hbg_status hbg_run_cancel(struct hbg_run run);
  */
 HBG_API HBG_CHECK enum hbg_status hbg_run_sync(struct hbg_program *program, struct hbg_arg_list list, struct hbg_result *result);
 
+/**
+ * hbg_run_once - open a device, create a program, run it once, and take both away again: for first tries and for scripts.
+ *
+ * spec        in   as hbg_device_open() takes it; NULL: "cpu"
+ * options     in   the program: build function, kernels, parameters; borrowed for the call
+ * list        in   as hbg_run_prepare() takes it; buffers belong to other devices and are refused
+ * result      out  may be NULL; its error, and that of the options, say why whichever step failed
+ *
+ * Threads  any but a kernel's or a build function's
+ * Cost     starts and ends the worker threads, and touches all memory for the first time: a program that runs twice opens its device
+ * Errors   those of hbg_device_open(), hbg_program_create(), hbg_run_sync() and hbg_device_close(), the first of them
+ */
+HBG_API HBG_CHECK enum hbg_status hbg_run_once(const char *spec, const struct hbg_program_options *options, struct hbg_arg_list list, struct hbg_result *result);
+
 /* A timeout without end. */
 #define HBG_FOREVER UINT64_MAX
 

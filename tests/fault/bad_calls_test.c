@@ -217,6 +217,7 @@ static void calls_without_objects(struct hbg_device *device, const struct device
     assert_int_equal(hbg_run_prepare(NULL, HBG_NO_ARGS, NULL, &run), HBG_E_NULL);
     assert_int_equal(hbg_run_prepare(program, LIST, NULL, NULL), HBG_E_NULL);
     assert_int_equal(hbg_run_sync(NULL, HBG_NO_ARGS, NULL), HBG_E_NULL);
+    assert_int_equal(hbg_run_once(NULL, NULL, HBG_NO_ARGS, NULL), HBG_E_NULL);
     assert_int_equal(hbg_image_verify(NULL, 96, NULL), HBG_E_NULL);
     assert_int_equal(hbg_complete((struct hbg_token){ { 0, 0 } }, 0), HBG_E_UNSUPPORTED);
     still_works(program);
