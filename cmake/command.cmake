@@ -32,7 +32,7 @@ if(HBG_TOOL_SOURCES)
     add_dependencies(hbg_tools hbg_stamp)
     target_include_directories(hbg_tools PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${HBG_GENERATED_DIR}
         PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_SOURCE_DIR}/src)
-    target_compile_definitions(hbg_tools PRIVATE HBG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
+    target_compile_definitions(hbg_tools PRIVATE HBG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}" $<$<BOOL:${HBG_HAVE_HWLOC}>:HBG_HAVE_HWLOC=1>)
     target_link_libraries(hbg_tools PRIVATE hbg_flags PUBLIC hbg_workloads ${CMAKE_DL_LIBS} m)
     target_link_libraries(hbg_workloads PUBLIC hbg_tools)       # hbg_setup_*, which workloads call
 

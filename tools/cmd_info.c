@@ -46,6 +46,21 @@ static void print_machine(const struct host_info *info)
         hbg__table_line("overcommit", "%s", strcmp(info->overcommit, "2") == 0 ? "strict" : "allowed");
 }
 
+/* what the build found of the packages that it can do without */
+static void print_packages(void)
+{
+#ifdef HBG_HAVE_HWLOC
+    hbg__table_line("placement", "of workers by hwloc");
+#else
+    hbg__table_line("placement", "of workers in the system's order of CPUs: built without hwloc (libhwloc-dev)");
+#endif
+#ifdef HBG_HAVE_OPENBLAS
+    hbg__table_line("tile kernels", "OpenBLAS and LAPACKE");
+#else
+    hbg__table_line("tile kernels", "plain C: built without OpenBLAS (libopenblas-dev, liblapacke-dev)");
+#endif
+}
+
 /* opens and closes the device, so that what it finds here (workers, reservation) is seen */
 static int print_device(const char *spec)
 {
@@ -85,6 +100,7 @@ int hbg__cmd_info(int argc, char **argv)
         return cli_outcome_status(outcome);
     hbg__host_info_get(&info);
     hbg__table_line("hbg", "%s", hbg_version());
+    print_packages();
     print_machine(&info);
     return print_device(device);
 }
