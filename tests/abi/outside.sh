@@ -19,7 +19,8 @@ if [[ $# -gt 0 ]]; then
     libdir=$(dirname "$(find "$prefix" -name libhbg.so)")
     export PKG_CONFIG_PATH=$libdir/pkgconfig
     find_package=(-DCMAKE_PREFIX_PATH="$prefix")
-    eval "said=$(pkg-config --variable=libdir hbg)"
+    said=
+    eval "said=$(pkg-config --variable=libdir hbg)"         # quoted for a shell, as flags are
     [[ $said -ef $libdir ]] || fail "hbg.pc says libdir=$said, not $libdir"
 fi
 
