@@ -164,7 +164,6 @@ static bool seal(struct hbg_graph *g)
     r->image_bytes = head->image_bytes;
     r->serial = g->serial;
     r->task_count = hbg__user_tasks(g);
-    r->noop_count = g->noop_count;
     r->edge_count = g->edge_count;
     r->reuse_edges = g->reuse_edges;
     return true;

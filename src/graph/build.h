@@ -54,7 +54,7 @@ struct hbg__recording {
     uint32_t buffer_capacity;
     uint32_t serial;                                /* of the build; 0: no image */
     struct hbg__guards *guards;                     /* NULL: not recorded */
-    uint64_t task_count, noop_count, edge_count, reuse_edges;   /* tasks: without the noops that hbg inserted */
+    uint64_t task_count, edge_count, reuse_edges;       /* tasks: without the noops that hbg inserted */
 };
 
 /* HBG_E_NO_MEMORY. reserve_bytes as hbg_device_options. */
