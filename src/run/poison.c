@@ -8,6 +8,8 @@
  *   | `out` arguments                     | 0xaa                                               | after the arguments     |
  *   | heap                                | 0xaa                                               | before the descriptor   |
  *   | slot words                          | an epoch of another run, any value, "closed" too   | before the descriptor   |
+ *   | launch descriptor                   | 0xaa                                               | before it is filled     |
+ *   | the host's base table, if copied    | 0xaa                                               | after the copy          |
  *
  * What must not be filled, since it is used again, is watched instead: watch.h.
  *
@@ -26,7 +28,8 @@ void hbg__poison_arena(struct hbg__arena *arena)
     if (arena->origin) memset(arena->origin - arena->below, HBG__POISON, arena->below + arena->above);
 }
 
-/* Words {epoch, value} of any epoch but the coming one and 0. The link is 0xaa: whoever queues a task writes it first. */
+/* Words {epoch, value} of any epoch but the coming one; some of one that nobody wrote into a launch descriptor. The link is 0xaa:
+   whoever queues a task writes it first. */
 static enum hbg_status poison_slots(struct hbg__run *run)
 {
     struct hbg_device *device = run->device;
@@ -40,6 +43,7 @@ static enum hbg_status poison_slots(struct hbg__run *run)
         for (uint64_t at = 0; at < size; at += sizeof(struct hbg__slot)) {
             uint64_t word = hbg__rng_next(&rng);
             if (word & 4) word = (word & ~(uint64_t)UINT32_MAX) | (word & 3);       /* half of them: empty and closed states */
+            if (word & 1024) word = (word & UINT32_MAX) | (uint64_t)0xaaaaaaaa << 32;
             if (word >> 32 == bank->epoch) word ^= (uint64_t)1 << 63;
             memcpy(block + at, &word, sizeof word);
         }

@@ -220,6 +220,7 @@ static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *
     HBG_ASSERT(recording->boundary_count == run->arg_count);
     enum hbg_status status = make_descriptor(run, bases, error);
     if (status) return status;
+    if (device->properties.poison) memset(run->descriptor, HBG__POISON, descriptor_bytes(bases));
     run->descriptor->launch = (struct hbg__launch){
         .image = run->kept->device_image, .slots = run->bank.slots.address, .heap = run->bank.heap.address,
         .kernel_table = run->program->kernel_table, .image_bytes = recording->image_bytes, .task_count = head->task_count,
@@ -232,6 +233,7 @@ static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *
     if (status) return status;
     run->device_descriptor = run->bank.descriptor.address;
     status = device->ops->copy_in(device->platform, run->streams.stream[HBG__STREAM_COPY], run->device_descriptor, run->descriptor, size);
+    if (device->properties.poison) memset(run->descriptor->base, HBG__POISON, (size_t)bases * sizeof(uint64_t));     /* the device has its own */
     run->upload_bytes += size;
     run->upload_copies++;
     hbg__count(&device->counters.descriptor_copies, 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* poison_test.c - devices that fill with 0xaa whatever a run must not read, and its slot words with stale epochs.
  *
- * One of each kind of task gives the right values there; and what a kernel sees of memory that nobody wrote is the poison, so a
- * device that forgets to poison is noticed.
+ * One of each kind of task gives the right values and the right edges there, and no word of its image is poison; and what a kernel
+ * sees of memory that nobody wrote is the poison, so a device that forgets to poison is noticed. scripts/mutate_submit.py deletes
+ * the writes of a submit one by one, each of which this test must notice.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include <hbg/hbg.h>
+#include "image/layout.h"
 #include "support/devices.h"
 #include "support/program.h"
 
@@ -103,6 +105,60 @@ static void each_kind_build(struct hbg_graph *g, const struct hbg_args *args, co
     hbg_submit(g, ADD, hbg_inout(w), hbg_i32(1));
 }
 
+/* "A>C", "B>C", .. for all producers from `first` to `last`, behind what is there. */
+static size_t put_edges(char *text, size_t at, uint32_t first, uint32_t last, uint32_t consumer)
+{
+    for (uint32_t producer = first; producer <= last; producer++) at += (size_t)sprintf(text + at, "%u>%u ", producer, consumer);
+    return at;
+}
+
+static const char *each_kind_edges(void)
+{
+    static char text[16384];
+    size_t at = put_edges(text, 0, 0, 0, 1);
+    at = put_edges(text, at, 2, 301, 302);                                      /* the cells of x, the noop for their readers, the sum */
+    at = put_edges(text, at, 302, 302, 303);
+    for (uint32_t task = 304; task <= 309; task++) at = put_edges(text, at, 303, 303, task);
+    at = put_edges(text, at, 304, 308, 310);
+    at = put_edges(text, at, 304, 304, 611);
+    at = put_edges(text, at, 311, 610, 611);
+    strcpy(text + at, "1>612 303>612 310>612 610>612 611>612 309>613 612>613 "  /* the noop over y, the barrier */
+                      "613>614 614>615 615>616 616>617 617>618 618>619 619>620 620>621 621>622 "
+                      "622>623 612>623 623>624 624>625 625>626 "                 /* the manual scope: begin, two tasks, end */
+                      "626>627 627>628 628>629 615>630 618>630 621>630 626>630 629>630");
+    return text;
+}
+
+/* Nothing that was forgotten while the image was made is left in it: the arena was full of poison before. */
+static void image_is_written(struct hbg_run run)
+{
+    const void *image = NULL;
+    size_t size = 0;
+    assert_int_equal(hbg_run_image(run, &image, &size), HBG_OK);
+    const struct hbg__image_head *head = image;
+    for (size_t i = 0; i < size / 4; i++) {
+        if (((const uint32_t *)image)[i] == 0xaaaaaaaa) fail_msg("word %zu of the image's %zu is poison", i, size / 4);
+    }
+    for (uint32_t task = 0; task < head->task_count; task++) {
+        const struct hbg__task_record *r = hbg__image_record(hbg__image_payload(head), task);
+        if (r->kernel == 0xaaaa || r->arg_count == 0xaaaa || r->producer_count == 0xaa || r->flags == 0xaa || r->reserved) fail_msg("a part of record %u is poison", task);
+    }
+}
+
+static enum hbg_status each_kind_run(struct hbg_program *program, struct hbg_arg_list list, struct hbg_result *result)
+{
+    struct hbg_run run;
+    struct edges edges;
+    assert_int_equal(hbg_run_prepare(program, list, NULL, &run), HBG_OK);
+    image_is_written(run);
+    edges_of_run(&edges, run);
+    assert_true(edges_are(&edges, each_kind_edges()));
+    edges_free(&edges);
+    assert_int_equal(hbg_run_launch(run), HBG_OK);
+    assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
+    return hbg_run_finish(run, result);
+}
+
 static void each_kind(const struct device_kind *kind, bool pure)
 {
     struct hbg_device_options options = HBG_OPTIONS(device_options);
@@ -120,7 +176,7 @@ static void each_kind(const struct device_kind *kind, bool pure)
         memset(y, 0x55, sizeof y);
         fails = round % 4 == 2;                             /* then most is skipped, and the next round must not see its traces */
         struct hbg_result result = HBG_OPTIONS(result);
-        enum hbg_status status = hbg_run_sync(program, HBG_ARGS(hbg_inout(HOST_I32(x, 300)), hbg_out(HOST_I32(y, 9)), hbg_i32(round)), &result);
+        enum hbg_status status = each_kind_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 300)), hbg_out(HOST_I32(y, 9)), hbg_i32(round)), &result);
         assert_int_equal(status, fails ? HBG_E_KERNEL : HBG_OK);
         assert_int_equal(result.replayed, pure && round > 0);
         if (fails) {
