@@ -11,12 +11,13 @@
 #include "run.h"
 #include "tensor_file.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The command line as it was typed. */
 struct typed {
-    const char *device, *rounds, *warmup, *seed, *replay, *json, *out, *out_npy;
+    const char *device, *rounds, *warmup, *seed, *replay, *json, *out, *out_npy, *trace, *trace_level;
     bool verify;
 };
 
@@ -39,6 +40,46 @@ static bool take_count(const char *option, const char *text, uint64_t least, uin
     return !wrong;
 }
 
+static bool take_trace(const struct typed *typed, struct run_request *request)
+{
+    static const char *const name[] = { "run", "phase" };
+    static const enum hbg_trace_level level[] = { HBG_TRACE_RUN, HBG_TRACE_PHASE };
+    enum { LEVELS = sizeof level / sizeof *level };
+
+    if (!typed->trace) {
+        if (typed->trace_level)
+            hbg__cli_error("run", "--trace-level says how much is traced, and --trace FILE is missing");
+        return !typed->trace_level;
+    }
+    request->trace_to = typed->trace;
+    request->trace = HBG_TRACE_PHASE;
+    for (int i = 0; typed->trace_level; i++) {
+        if (i == LEVELS) {
+            char hint[160];
+            hbg__cli_error("run", "--trace-level: there is no level `%s`%s", typed->trace_level, hbg__cli_hint(typed->trace_level, name, LEVELS, hint, sizeof hint));
+            return false;
+        }
+        request->trace = level[i];
+        if (strcmp(name[i], typed->trace_level) == 0)
+            break;
+    }
+    return true;
+}
+
+/* A trace appends; one that is asked for by name begins anew. False: it cannot be written, with the sentence printed. */
+static bool empty_trace(const struct run_request *request)
+{
+    FILE *file;
+
+    if (!request->trace_to || strcmp(request->trace_to, "stderr") == 0 || strcmp(request->trace_to, "log") == 0 || strchr(request->trace_to, '%'))
+        return true;
+    file = fopen(request->trace_to, "w");
+    if (file && fclose(file) == 0)
+        return true;
+    hbg__cli_error("run", "`%s` cannot be written: %s", request->trace_to, strerror(errno));
+    return false;
+}
+
 static bool take_request(const struct typed *typed, struct run_request *request, uint64_t *seed)
 {
     const char *wrong = typed->seed ? hbg__cli_u64(typed->seed, seed) : NULL;
@@ -54,6 +95,8 @@ static bool take_request(const struct typed *typed, struct run_request *request,
     request->replay = strcmp(typed->replay, "on") == 0;
     request->device = typed->device;
     request->verify = typed->verify;
+    if (!take_trace(typed, request))
+        return false;
     return take_count("--rounds", typed->rounds, 1, &request->rounds) && take_count("--warmup", typed->warmup, 0, &request->warmup);
 }
 
@@ -164,7 +207,7 @@ static int run_filled(struct hbg_setup *s, const struct typed *typed, const stru
 
     memset(&outcome, 0, sizeof outcome);
     memset(&outputs, 0, sizeof outputs);
-    status = open_outputs(typed, s, &outputs);
+    status = empty_trace(request) ? open_outputs(typed, s, &outputs) : CLI_FAILED;
     if (status == CLI_OK) {
         good = run_workload(s, request, &outcome);
         good = print_outputs(&outputs, s, request, &outcome) && good && write_tensors(&outputs);
@@ -209,6 +252,8 @@ int hbg__cmd_run(int argc, char **argv)
         { "--seed", &typed.seed, NULL, "S          seed of random inputs (1)" },
         { "--json", &typed.json, NULL, "FILE|-     write the outcome as JSON; - is standard output, then without the text" },
         { "--out", &typed.out, NULL, "FILE|-      write the workload's table as CSV" },
+        { "--trace", &typed.trace, NULL, "FILE      write a trace of all runs; `hbg trace FILE` reads it" },
+        { "--trace-level", &typed.trace_level, NULL, "run|phase  how much of them (phase)" },
         { "--out-npy", &typed.out_npy, NULL, "NAME=FILE[,..]  write tensors as .npy files, if all went well" },
     };
     const struct cli_command command = {

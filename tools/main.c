@@ -17,6 +17,7 @@ static const struct { const char *name; int (*run)(int argc, char **argv); const
     { "list", hbg__cmd_list, "the workloads and their parameters" },
     { "run", hbg__cmd_run, "run a workload, verify it, report" },
     { "describe", hbg__cmd_describe, "show the graph that a workload builds" },
+    { "trace", hbg__cmd_trace, "read a trace: how long each phase took" },
     { "bench", hbg__cmd_bench, "measure submit, bind or dispatch" },
     { "new", hbg__cmd_new, "write a workload to start from" },
     { "info", hbg__cmd_info, "the machine, the library, a device" },

@@ -179,6 +179,8 @@ static bool run_on_device(struct series *r)
     o.log = log_warning;
     o.log_level = HBG_LOG_WARN;
     o.error = &error;
+    o.trace_to = r->request->trace_to;
+    o.trace = r->request->trace;
     status = hbg_device_open(r->request->device, &o, &r->device);
     if (status != HBG_OK)
         return failed(r->outcome, "device", status, &error);

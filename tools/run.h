@@ -12,12 +12,16 @@
 #include "setup.h"
 #include "verify.h"
 
+#include <hbg/trace.h>
+
 #include <stdio.h>
 
 struct run_request {
     const char *device;
     uint64_t rounds, warmup;
     bool verify, replay;
+    const char *trace_to;               /* NULL: as the environment says */
+    enum hbg_trace_level trace;
 };
 
 /* nanoseconds of each phase, one sample a round */

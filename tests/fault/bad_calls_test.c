@@ -293,8 +293,6 @@ static void running_of_nothing(void **state)
     assert_int_equal(small.worker, 4711);
 }
 
-/* ---- regions that no function made ---- */
-
 /* Nothing is traced: spans are inert, whatever they are given. */
 static void spans_of_nothing(void **state)
 {
@@ -304,6 +302,8 @@ static void spans_of_nothing(void **state)
     hbg_span_end(&none, NULL, 3);
     hbg_span_end(NULL, NULL, 0);
 }
+
+/* ---- regions that no function made ---- */
 
 static void wild_views(void **state)
 {
