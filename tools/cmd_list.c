@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDENT = 4, LINE_WIDTH = 110 };
+enum { INDENT = 4, LINE_WIDTH = 110, WIDEST = 32 };       /* WIDEST: a parameter that helps are lined up behind */
 
 /* "a=1 b=2 ..", broken where a line would be too long */
 static void print_params(const char *const *params)
@@ -48,14 +48,16 @@ static void print_one(const struct hbg_workload *w)
     int width = 0;
 
     printf("%s\n    %s\n", w->name, w->doc);
-    for (size_t i = 0; w->params && w->params[i] && hbg__param_read(w->params[i], &param); i++)
-        if (width < (int)(param.name_length + 1 + param.usual_length))
-            width = (int)(param.name_length + 1 + param.usual_length);
+    for (size_t i = 0; w->params && w->params[i] && hbg__param_read(w->params[i], &param); i++) {
+        int length = (int)(param.name_length + 1 + param.usual_length);
+        if (width < length && length <= WIDEST)
+            width = length;
+    }
     for (size_t i = 0; w->params && w->params[i] && hbg__param_read(w->params[i], &param); i++) {
         int length = (int)(param.name_length + 1 + param.usual_length);
         printf("%*s%.*s", INDENT, "", length, param.name);
         if (*param.help)
-            printf("%*s  %s", width - length, "", param.help);
+            printf("%*s  %s", width > length ? width - length : 0, "", param.help);
         putchar('\n');
     }
     if (!w->golden)

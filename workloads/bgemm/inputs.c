@@ -44,7 +44,14 @@ int hbg__bgemm_inputs(struct hbg_setup *s)
     return 0;
 }
 
-static const char *const params[] = { "task_num=500", "tile=128", "loop=4", "grid_k=2", "scope=1", NULL };
+static const char *const params[] = {
+    "task_num=500  tasks that multiply; as many add",
+    "tile=128  edge of a tile",
+    "loop=4  products of one task",
+    "grid_k=2  products that are added up in each tile of C; task_num is a multiple",
+    "scope=1  1: the intermediates of a group live in a scope of their own; 0: to the end",
+    NULL,
+};
 
 const struct hbg_workload hbg__bgemm_workload = {
     WORKLOAD_PARTS(bgemm, BGEMM_KERNEL_COUNT),

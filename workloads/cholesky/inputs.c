@@ -29,7 +29,12 @@ int hbg__cholesky_inputs(struct hbg_setup *s)
     return 0;
 }
 
-static const char *const params[] = { "n=1024", "tile=128", "dominance=1.0", NULL };
+static const char *const params[] = {
+    "n=1024  rows and columns of the matrix",
+    "tile=128  edge of a tile",
+    "dominance=1.0  times n is added to the diagonal; 1 makes the matrix positive definite",
+    NULL,
+};
 
 const struct hbg_workload hbg__cholesky_workload = {
     WORKLOAD_PARTS(cholesky, CHOLESKY_KERNEL_COUNT),

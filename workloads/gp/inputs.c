@@ -171,11 +171,23 @@ int hbg__gp_report(struct hbg_setup *s)
 }
 
 static const char *const params[] = {
-    "data=mauna_loa_co2.csv", "x=", "y=", "tile=64",
-    "predict=1998.0,1998.5,1999.0,1999.5,2000.0,2000.5,2001.0,2001.5,2002.0,2002.5",
-    "trend_amplitude=66.0", "trend_length=67.0", "season_amplitude=2.4", "season_decay=90.0", "season_width=1.3",
-    "medium_amplitude=0.66", "medium_length=1.2", "medium_shape=0.78", "local_amplitude=0.18", "local_length=0.134",
-    "noise=0.19", NULL,
+    "data=mauna_loa_co2.csv  a table with a header line, comma-separated",
+    "x=  name of its column of times; empty: the first",
+    "y=  name of its column of values; empty: the second",
+    "tile=64  edge of a tile of the covariance",
+    "predict=1998.0,1998.5,1999.0,1999.5,2000.0,2000.5,2001.0,2001.5,2002.0,2002.5  times to predict, separated by commas",
+    "trend_amplitude=66.0  of the smooth trend",
+    "trend_length=67.0  in units of x",
+    "season_amplitude=2.4  of the season, whose period is 1",
+    "season_decay=90.0  over which the shape of the season drifts",
+    "season_width=1.3  how smooth a season is",
+    "medium_amplitude=0.66  of the medium-term term",
+    "medium_length=1.2  in units of x",
+    "medium_shape=0.78  of the rational quadratic",
+    "local_amplitude=0.18  of the local term",
+    "local_length=0.134  in units of x",
+    "noise=0.19  standard deviation of one value",
+    NULL,
 };
 
 const struct hbg_workload hbg__gp_workload = {

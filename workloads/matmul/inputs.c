@@ -28,7 +28,14 @@ int hbg__matmul_inputs(struct hbg_setup *s)
     return 0;
 }
 
-static const char *const params[] = { "m=512", "n=512", "k=512", "tile=128", "k_tile=512", NULL };
+static const char *const params[] = {
+    "m=512  rows of A and C",
+    "n=512  columns of B and C",
+    "k=512  columns of A, rows of B",
+    "tile=128  edge of a tile of C",
+    "k_tile=512  columns of A that a task multiplies; below k a tile takes several",
+    NULL,
+};
 
 const struct hbg_workload hbg__matmul_workload = {
     WORKLOAD_PARTS(matmul, MATMUL_KERNEL_COUNT),

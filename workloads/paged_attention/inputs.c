@@ -163,7 +163,15 @@ int hbg__paged_attention_inputs(struct hbg_setup *s)
 }
 
 static const char *const params[] = {
-    "batch=8", "heads=16", "kv_heads=1", "head_dim=128", "block_size=64", "context_len=1024", "spread=15", "dtype=f32", NULL,
+    "batch=8  requests",
+    "heads=16  of a query; a multiple of kv_heads",
+    "kv_heads=1  of keys and values",
+    "head_dim=128  elements of a head",
+    "block_size=64  tokens of a block of the cache",
+    "context_len=1024  tokens of the longest request",
+    "spread=15  a request is shorter by 0 to so many tokens",
+    "dtype=f32  of query and cache, f32 or bf16",
+    NULL,
 };
 
 const struct hbg_workload hbg__paged_attention_workload = {

@@ -25,7 +25,14 @@ int hbg__stencil_inputs(struct hbg_setup *s)
     return 0;
 }
 
-static const char *const params[] = { "rows=512", "columns=512", "tile=128", "steps=100", "rate=0.2", NULL };
+static const char *const params[] = {
+    "rows=512  of the plate",
+    "columns=512  of the plate",
+    "tile=128  edge of a tile",
+    "steps=100  tasks of each tile, one after the other",
+    "rate=0.2  how far a cell moves in a step, 0 to 0.25",
+    NULL,
+};
 
 const struct hbg_workload hbg__stencil_workload = {
     WORKLOAD_PARTS(stencil, STENCIL_KERNEL_COUNT),

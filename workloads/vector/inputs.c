@@ -25,7 +25,14 @@ int hbg__vector_inputs(struct hbg_setup *s)
     return 0;
 }
 
-static const char *const params[] = { "n=1048576", "block=65536", "steps=4", "scale=0.5", "shift=1.0", NULL };
+static const char *const params[] = {
+    "n=1048576  elements of each vector",
+    "block=65536  elements that a task takes",
+    "steps=4  how often f is applied",
+    "scale=0.5  of f",
+    "shift=1.0  of f",
+    NULL,
+};
 
 const struct hbg_workload hbg__vector_workload = {
     WORKLOAD_PARTS(vector, VECTOR_KERNEL_COUNT),
