@@ -60,9 +60,13 @@ static void it_works(void **state)
     static const char *const specs[] = { "cpu:workers=2", "cpu:workers=1,memory=discrete", NULL };
     struct hbg_program_options options = sums(0);
     struct hbg_result result = HBG_OPTIONS(result);
-    int threads = thread_count(), descriptors = open_descriptor_count();
+    int threads = 0, descriptors = 0;
     (void)state;
     for (size_t i = 0; i < 3; i++) {
+        if (i == 1) {                                   /* a sanitizer has a thread of its own from the first one on */
+            threads = thread_count();
+            descriptors = open_descriptor_count();
+        }
         x = 0;
         assert_int_equal(hbg_run_once(specs[i], &options, X, &result), HBG_OK);
         assert_int_equal(x, 55);
