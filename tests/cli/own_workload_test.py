@@ -134,6 +134,8 @@ def check_good(path, folder):
     assert re.search(r"^workload +own n=7, the others at their defaults$", done.stdout, re.M), done.stdout
     done = run("list", path)
     assert done.stdout == "own\n    a chain\n    n=5     tasks before the last one\n    where=  a place and a way to crash\n", done.stdout
+    done = run("describe", path, "n=7")
+    assert done.returncode == 0 and re.search(r"^tasks +8$", done.stdout, re.M) and "1 of last" in done.stdout, done.stdout
     done = subprocess.run([HBG, "run", "own.so", "--rounds", "1"], capture_output=True, text=True, cwd=folder, timeout=120)
     assert done.returncode == 0, done.stderr
     check_refused(2, "hbg run: workload own has no parameter `m`; known are n, where", "run", path, "m=1")
@@ -171,6 +173,7 @@ def check_crashes(path):
         done = run("run", path, "--verify", "--device", "cpu:workers=2", f"where={where}")
         assert done.returncode == 1, (where, done.returncode, done.stderr)
         assert re.fullmatch(f"hbg run: own: {sentence}[0-9a-f]*\n", done.stderr), (where, done.stderr)
+    check_refused(1, "hbg describe: own: its function `build` crashed: SIGSEGV, ", "describe", path, "where=bs")
 
 
 def main():
