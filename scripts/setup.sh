@@ -2,49 +2,63 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # setup.sh - what the build and the tests need, on a Debian machine. Silent when nothing is missing. Installs through apt-get as
-# root or with passwordless sudo; otherwise prints the line to run and exits with 1.
+# root or with passwordless sudo. Where it cannot, it prints the line to run; it ends with 1 if a needed package is missing, and with 0
+# if all that is missing can be done without.
 set -euo pipefail
 
-packages=(gcc g++ make cmake ninja-build pkg-config git python3 python3-numpy util-linux
-          libcmocka-dev relacy-dev libopenblas-dev liblapacke-dev libhwloc-dev)
+needed=(gcc g++ make cmake ninja-build pkg-config git python3 util-linux libcmocka-dev relacy-dev)
+optional=(libopenblas-dev liblapacke-dev libhwloc-dev python3-numpy dpkg-dev)     # tile kernels, placement, a test of .npy files, `make deb`
 
-missing=()
-if command -v dpkg-query > /dev/null; then
-    for package in "${packages[@]}"; do
+# absent PACKAGE..: those of them that are not installed
+absent() {
+    local package state
+    for package in "$@"; do
         state=$(dpkg-query -W -f '${Status}' "$package" 2> /dev/null || true)
-        [[ $state == "install ok installed" ]] || missing+=("$package")
+        [[ $state == "install ok installed" ]] || echo "$package"
     done
+}
+
+if command -v dpkg-query > /dev/null; then
+    mapfile -t missing < <(absent "${needed[@]}")
+    mapfile -t without < <(absent "${optional[@]}")
 else
     # not a Debian machine: the tools themselves are looked for, the names stay Debian's
+    missing=()
+    without=()
     for tool in gcc g++ cmake ninja; do
         command -v "$tool" > /dev/null || missing+=("$tool")
     done
 fi
-[[ ${#missing[@]} -eq 0 ]] && exit 0
+all=("${missing[@]}" "${without[@]}")
+[[ ${#all[@]} -eq 0 ]] && exit 0
+line="apt-get install -y --no-install-recommends ${all[*]}"
 
-line="apt-get install -y --no-install-recommends ${missing[*]}"
-if ! command -v apt-get > /dev/null; then
-    echo "missing: ${missing[*]}; there is no apt-get here, install them with this system's package manager" >&2
+# give_up WHY: go on without what is optional
+give_up() {
+    if [[ ${#missing[@]} -eq 0 ]]; then
+        echo "going on without ${without[*]}, which can be done without: $1" >&2
+        exit 0
+    fi
+    echo "missing: ${all[*]}: $1" >&2
+    echo "run this once:" >&2
+    echo "    sudo apt-get update && sudo $line" >&2
     exit 1
-fi
+}
+
+command -v apt-get > /dev/null || give_up "there is no apt-get here, install them with this system's package manager"
 if [[ $(id -u) -eq 0 ]]; then
     sudo=()
 elif command -v sudo > /dev/null && sudo -n true 2> /dev/null; then
     sudo=(sudo -n)
 else
-    echo "missing: ${missing[*]}" >&2
-    echo "run this once:" >&2
-    echo "    sudo apt-get update && sudo $line" >&2
-    exit 1
+    give_up "only root installs packages"
 fi
 
-echo "installing: ${missing[*]}" >&2
+echo "installing: ${all[*]}" >&2
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 export DEBIAN_FRONTEND=noninteractive
 if ! { "${sudo[@]}" apt-get update && "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive $line; } > "$log" 2>&1; then
     tail -n 20 "$log" >&2
-    echo "apt-get failed; the line was:" >&2
-    echo "    sudo apt-get update && sudo $line" >&2
-    exit 1
+    give_up "apt-get failed"
 fi
