@@ -164,7 +164,7 @@ int hbg__cmd_describe(int argc, char **argv)
         { "--out", &typed.out, NULL, "FILE|-      write it there (-)" },
     };
     const struct cli_command command = {
-        "describe", "WORKLOAD [key=value ...] [options]", "Shows the graph that a workload builds: sizes, degrees, and why each task waits for which.",
+        "describe", "WORKLOAD [key=value ...] [tensor=FILE.npy ...] [options]", "Shows the graph that a workload builds: sizes, degrees, and why each task waits for which.",
         option, sizeof option / sizeof *option,
     };
     const char **rest = calloc((size_t)argc + 1, sizeof *rest);

@@ -178,6 +178,8 @@ static bool request_fits(const struct hbg_workload *workload, const struct typed
 {
     if (typed->verify && !workload->golden)
         hbg__cli_error("run", "workload %s has no reference: --verify cannot be done", workload->name);
+    else if (typed->verify && strncmp(typed->device, "null", 4) == 0 && strchr(":", typed->device[4]))
+        hbg__cli_error("run", "the device null calls no kernels: there is nothing to verify");
     else if (typed->out && !workload->report)
         hbg__cli_error("run", "workload %s reports no table: --out has nothing to write", workload->name);
     else if (typed->out && typed->json && strcmp(typed->json, typed->out) == 0)

@@ -5,6 +5,7 @@
 #include "describe.h"
 
 #include "base/json_write.h"
+#include "inputs.h"
 #include "table.h"
 
 #include <inttypes.h>
@@ -438,7 +439,7 @@ static void json_head(struct hbg__json *j, const struct description *d)
     hbg__json_key(j, "parameters");
     hbg__json_open_object(j);
     for (size_t i = 0; i < s->param_count; i++)
-        hbg__json_key_string(j, s->param[i].name, s->param[i].value);
+        hbg__inputs_json_parameter(j, &s->param[i]);
     hbg__json_close(j);
     hbg__json_key_string(j, "device", d->device);
     json_graph(j, &d->graph);

@@ -4,6 +4,7 @@
  */
 #include "inputs.h"
 
+#include "base/json_write.h"
 #include "cli.h"
 #include "crash.h"
 #include "descriptor.h"
@@ -56,4 +57,17 @@ int hbg__inputs_fill(struct hbg_setup *s, const char *command, const char *const
         return CLI_OK;
     hbg__cli_error(command, "%s: %s", s->workload.name, s->text);
     return s->misused ? CLI_MISUSED : CLI_FAILED;
+}
+
+void hbg__inputs_json_parameter(struct hbg__json *j, const struct setup_param *param)
+{
+    int64_t whole;
+    double number;
+
+    if (!hbg__cli_i64(param->value, &whole))
+        hbg__json_key_i64(j, param->name, whole);
+    else if (!hbg__cli_f64(param->value, &number))
+        hbg__json_key_f64(j, param->name, number);
+    else
+        hbg__json_key_string(j, param->name, param->value);
 }

@@ -6,6 +6,7 @@
 
 #include "base/json_write.h"
 #include "cli.h"
+#include "inputs.h"
 #include "table.h"
 
 #include <stdlib.h>
@@ -142,20 +143,6 @@ static void json_time(struct hbg__json *j, const char *name, const struct time_s
     hbg__json_close(j);
 }
 
-/* a number where the text is one, else a string */
-static void json_parameter(struct hbg__json *j, const struct setup_param *param)
-{
-    int64_t whole;
-    double number;
-
-    if (!hbg__cli_i64(param->value, &whole))
-        hbg__json_key_i64(j, param->name, whole);
-    else if (!hbg__cli_f64(param->value, &number))
-        hbg__json_key_f64(j, param->name, number);
-    else
-        hbg__json_key_string(j, param->name, param->value);
-}
-
 static void json_counters(struct hbg__json *j, const struct hbg_counters *c)
 {
 #define COUNTER(name) hbg__json_key_u64(j, #name, c->name);
@@ -206,7 +193,7 @@ static void json_request(struct hbg__json *j, const struct hbg_setup *s, const s
     hbg__json_key_string(j, "workload", s->workload.name);
     json_object(j, "parameters");
     for (size_t i = 0; i < s->param_count; i++)
-        json_parameter(j, &s->param[i]);
+        hbg__inputs_json_parameter(j, &s->param[i]);
     hbg__json_close(j);
     hbg__json_key_string(j, "device", request->device);
     hbg__json_key_u64(j, "seed", s->seed);

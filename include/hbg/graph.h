@@ -33,7 +33,8 @@ struct hbg_graph;
  */
 struct hbg_args { const struct hbg_arg *arg; size_t count; struct hbg_graph *graph; };
 
-/* Builds a graph. `params` is the program's copy of its parameters, 16-byte aligned; NULL where it has none. */
+/* Builds a graph. `params` is the program's copy of its parameters, 16-byte aligned; NULL where it has none. It returns: leaving it
+   by longjmp() or a C++ exception makes the device and the thread unusable; hbg_graph_fail() is how it gives up. */
 typedef void hbg_build_fn(struct hbg_graph *g, const struct hbg_args *args, const void *params);
 
 HBG_API struct hbg_region hbg__bad_region(const struct hbg_args *args, int i);

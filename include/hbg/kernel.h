@@ -139,6 +139,8 @@ HBG_API void *hbg_view_scratch(const struct hbg_task_view *t, size_t *size_bytes
 
 /**
  * hbg_view_cancelled - was the run cancelled? Long kernels may look and return early.
+ *
+ * Once a kernel has been told so, its run ends with HBG_E_CANCELLED, whatever the kernel returns, unless something worse happened.
  */
 HBG_API bool hbg_view_cancelled(const struct hbg_task_view *t);
 

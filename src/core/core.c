@@ -21,6 +21,7 @@ void hbg__core_open(struct hbg__core *core, uint32_t worker, bool no_kernels, co
     core->scratch = NULL;
     core->detail = 0;
     core->detail_task = HBG__NIL;
+    core->told_cancelled = false;
 }
 
 void hbg__core_begin(struct hbg__core *core, const struct hbg__launch *launch, const unsigned char *payload)
@@ -35,4 +36,5 @@ void hbg__core_begin(struct hbg__core *core, const struct hbg__launch *launch, c
     if (table && table->scratch && core->view.worker < table->worker_count)
         core->scratch = (unsigned char *)(uintptr_t)(table->scratch + core->view.worker * table->scratch_stride);
     core->detail_task = HBG__NIL;
+    core->told_cancelled = false;
 }

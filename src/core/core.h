@@ -33,6 +33,7 @@ struct hbg__core {
     unsigned char *scratch;             /* NULL: no kernel of this table declares any */
     int64_t detail;                     /* what hbg_fail() said, of task detail_task */
     uint32_t detail_task;
+    bool told_cancelled;                /* a kernel of this run has asked, and was told so */
 };
 
 #ifdef __cplusplus

@@ -26,8 +26,11 @@ void *hbg_view_scratch(const struct hbg_task_view *t, size_t *size_bytes)
 
 bool hbg_view_cancelled(const struct hbg_task_view *t)
 {
+    struct hbg__core *core = core_of(t);
     /* relaxed: a hint that publishes nothing; the run's end is ordered elsewhere */
-    return (hbg__load_relaxed32(core_of(t)->stop) & HBG__STOP_CANCEL) != 0;
+    bool cancelled = (hbg__load_relaxed32(core->stop) & HBG__STOP_CANCEL) != 0;
+    if (cancelled) core->told_cancelled = true;
+    return cancelled;
 }
 
 struct hbg_token hbg_view_token(const struct hbg_task_view *t)

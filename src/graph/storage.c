@@ -208,6 +208,10 @@ struct hbg__storage *hbg__storage_of(struct hbg_graph *g, const struct hbg_regio
         hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d is host memory: it must come in through the boundary", argument);
         return NULL;
     }
+    if (region->dtype == 0) {
+        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d is no region: its dtype is 0, as of one that was never set", argument);
+        return NULL;
+    }
     if (region->flags & HBG_REGION_BUFFER) return storage_of_buffer(g, region->storage, argument);
     if (index >= g->storage_count) {
         hbg__graph_fail(g, HBG_E_SCOPE, argument, "", "argument %d is a region of another build", argument);

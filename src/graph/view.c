@@ -84,6 +84,11 @@ static void inline_reason(const struct hbg_region *r, const struct hbg_region *w
         first[d] = rest / stride - (rest % stride < 0);
         rest -= first[d] * stride;
     }
+    for (int d = 0; known && d < rank; d++) {
+        if (r->shape[d] >= 0 || d == sliced_dimension(r, whole)) continue;
+        snprintf(text, size_bytes, "a cell that begins at element %" PRId64 " of dimension %d, which has %" PRId64, first[d], d, whole->shape[d]);
+        return;
+    }
     if (!known || rest != 0) {
         snprintf(text, size_bytes, "a slice or a cell of %s leaves the region that it is taken from", size);
         return;
@@ -97,8 +102,11 @@ static void inline_reason(const struct hbg_region *r, const struct hbg_region *w
             return;
         }
     }
+    bool inside = true;
+    for (int i = 0; i < rank; i++) inside = inside && first[i] >= 0 && first[i] + r->shape[i] <= whole->shape[i];
     shape_text(first, rank, from);
-    snprintf(text, size_bytes, "a slice or a cell of %s, at element %s of %s, leaves the region that it is taken from", size, from, all);
+    snprintf(text, size_bytes, "a slice or a cell of %s, at element %s of %s, %s", size, from, all,
+             inside ? "has a wrong rank or dimension, or leaves a slice" : "leaves the region that it is taken from");
 }
 
 void hbg__region_reason(const struct hbg_region *region, const struct hbg_region *whole, char *text, size_t size_bytes)

@@ -389,12 +389,21 @@ static bool wait_for_end(struct hbg__run *run, uint64_t timeout_ns)
     return device->ops->wait(device->platform, stream, until == UINT64_MAX ? HBG_FOREVER : until > now ? until - now : 0);
 }
 
+/* What earlier waits said is over. */
+static void forget_timeouts(struct hbg__run *run)
+{
+    pthread_mutex_lock(&run->device->lock);
+    hbg__error_clear(run->error);
+    pthread_mutex_unlock(&run->device->lock);
+}
+
 static enum hbg_status wait_in(struct hbg__run *run, enum hbg__run_phase phase, uint64_t timeout_ns)
 {
     if (HBG_UNLIKELY(phase == HBG__RUN_DROPPED || phase == HBG__RUN_UNLAUNCHED)) return HBG_OK;
     if (HBG_UNLIKELY(phase != HBG__RUN_LAUNCHED)) return HBG_E_ORDER;
     if (HBG_LIKELY(wait_for_end(run, timeout_ns))) {
         hbg__spans_waited(run->spans);
+        if (HBG_UNLIKELY(run->error != NULL)) forget_timeouts(run);
         return HBG_OK;
     }
     bool lost = hbg__run_is_lost(run);

@@ -2,11 +2,11 @@
 /* conclude.c - the end of a run: the last worker out adds up what all of them did and leaves empty queues behind.
  *
  * Which status wins: a run that was ended early says why (damaged image, a full ring, a stall); else the failed task with
- * the lowest id; else the cancellation, if it skipped anything.
+ * the lowest id; else the cancellation, if it skipped anything or a kernel was told of it, whose output may be half done.
  */
 #include "sched/run_task.h"
 
-static void add_up(struct hbg__sched *sched, uint32_t generation, struct hbg__failure *failure, struct hbg__fault *fault)
+static void add_up(struct hbg__sched *sched, uint32_t generation, struct hbg__failure *failure, struct hbg__fault *fault, bool *told)
 {
     struct hbg__launch_result *result = &sched->result;
     for (uint32_t i = 0; i < sched->options.worker_count; ++i) {
@@ -17,6 +17,7 @@ static void add_up(struct hbg__sched *sched, uint32_t generation, struct hbg__fa
         result->noops += worker->noops;
         if (worker->started_ns < result->started_ns) result->started_ns = worker->started_ns;
         if (worker->ended_ns > result->ended_ns) result->ended_ns = worker->ended_ns;
+        *told = *told || worker->core.told_cancelled;
         if (worker->failure.task < failure->task) *failure = worker->failure;
         if (worker->fault.status != HBG_OK && (fault->status == HBG_OK || worker->fault.task < fault->task)) *fault = worker->fault;
     }
@@ -49,9 +50,10 @@ void hbg__conclude(struct hbg__sched *sched)
     struct hbg__launch_result *result = &sched->result;
     struct hbg__failure failure = { HBG__NIL, 0, 0, 0 };
     struct hbg__fault fault = { HBG_OK, HBG__NIL, 0, 0 };
+    bool told_cancelled = false;
     /* relaxed: nobody else changes it before the next launch. */
     uint32_t generation = hbg__state_generation(hbg__load_relaxed64(&sched->state));
-    add_up(sched, generation, &failure, &fault);
+    add_up(sched, generation, &failure, &fault, &told_cancelled);
     if (fault.status != HBG_OK) {
         result->status = fault.status;
         result->task = fault.task;
@@ -62,7 +64,7 @@ void hbg__conclude(struct hbg__sched *sched)
         empty_queues(sched);
     } else if (failure.task != HBG__NIL) {
         name_failure(result, &failure);
-    } else if (result->skipped > 0) {
+    } else if (result->skipped > 0 || told_cancelled) {
         result->status = HBG_E_CANCELLED;
     }
     /* relaxed: halted without a fault is a device that closed over the run (hbg__sched_abandon). */

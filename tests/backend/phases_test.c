@@ -52,6 +52,13 @@ static void hold_build(struct hbg_graph *g, const struct hbg_args *args, const v
     hbg_submit(g, NOTHING, hbg_after(first));
 }
 
+static void lone_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)args;
+    (void)params;
+    hbg_submit(g, HOLD);
+}
+
 static void add_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     (void)params;
@@ -162,6 +169,52 @@ static void a_run_is_cancelled(struct hbg_device *device, const struct device_ki
     atomic_store(&hold, 0);
     program_run(program, HBG_NO_ARGS, NULL, NULL);
     assert_int_equal(atomic_load(&ran), 1);
+    hbg_program_destroy(program);
+}
+
+/* Nothing is left to skip, but a kernel was told and left early: what it wrote may be half of it. One that did not look is done. */
+static void the_last_task_is_cancelled(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = PROGRAM(device, lone_build, kernels);
+    struct hbg_result result = HBG_OPTIONS(result);
+    atomic_store(&hold, 1);
+    struct hbg_run run = prepared(program, HBG_NO_ARGS);
+    assert_int_equal(hbg_run_launch(run), HBG_OK);
+    until_held();
+    assert_int_equal(hbg_run_cancel(run), HBG_OK);
+    assert_int_equal(hbg_run_wait(run, 5000000000u), HBG_OK);
+    assert_int_equal(hbg_run_finish(run, &result), HBG_E_CANCELLED);
+    assert_int_equal(result.error.status, HBG_E_CANCELLED);
+    atomic_store(&hold, 0);
+    run = prepared(program, HBG_NO_ARGS);
+    assert_int_equal(hbg_run_launch(run), HBG_OK);
+    assert_int_equal(hbg_run_wait(run, 5000000000u), HBG_OK);
+    assert_int_equal(hbg_run_cancel(run), HBG_OK);                      /* too late */
+    assert_int_equal(hbg_run_finish(run, &result), HBG_OK);
+    hbg_program_destroy(program);
+}
+
+/* What a wait that timed out has said is gone when a later one succeeds. */
+static void a_timeout_is_forgotten(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = PROGRAM(device, lone_build, kernels);
+    struct hbg_error error = HBG_OPTIONS(error);
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
+    struct hbg_run run;
+    options.error = &error;
+    atomic_store(&hold, 1);
+    assert_int_equal(hbg_run_prepare(program, HBG_NO_ARGS, &options, &run), HBG_OK);
+    assert_int_equal(hbg_run_launch(run), HBG_OK);
+    assert_int_equal(hbg_run_wait(run, 1000000), HBG_TIMEOUT);
+    assert_int_equal(error.status, HBG_TIMEOUT);
+    assert_true(error.text[0] != '\0');
+    atomic_store(&hold, 0);
+    assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
+    assert_int_equal(error.status, HBG_OK);
+    assert_int_equal(error.text[0], 0);
+    assert_int_equal(hbg_run_finish(run, NULL), HBG_OK);
     hbg_program_destroy(program);
 }
 
@@ -370,7 +423,7 @@ static void a_run_keeps_what_it_uses(struct hbg_device *device, const struct dev
 int main(void)
 {
     static const struct device_test tests[] = {
-        DEVICE_TEST(phases_in_order), DEVICE_TEST(a_finished_run_is_stale), DEVICE_TEST(a_run_is_cancelled),
+        DEVICE_TEST(phases_in_order), DEVICE_TEST(a_finished_run_is_stale), DEVICE_TEST(a_run_is_cancelled), DEVICE_TEST(the_last_task_is_cancelled), DEVICE_TEST(a_timeout_is_forgotten),
         DEVICE_TEST(a_prepared_run_is_given_up), DEVICE_TEST(the_only_thread_would_deadlock), DEVICE_TEST(a_slot_timeout),
         DEVICE_TEST(calls_from_inside_are_refused), DEVICE_TEST(a_deadline_ends_a_run),
         DEVICE_TEST(destroyed_in_any_order), DEVICE_TEST(a_run_keeps_what_it_uses),

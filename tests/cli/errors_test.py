@@ -32,6 +32,7 @@ MISUSES = [
     (["run", "vector", "n=+5"], "hbg run: vector: parameter n: `+5` is not a whole number"),
     (["run", "vector", "scale=+1"], "hbg run: vector: parameter scale: `+1` is not a number"),
     (["run", "vector", "depth=2"], "hbg run: workload vector has no parameter `depth`; "),
+    (["run", "vector", "--verify", "--device", "null:workers=2"], "hbg run: the device null calls no kernels: there is nothing to verify"),
     (["run", "vector", "--replay", "maybe"], "hbg run: --replay: `maybe` is neither on nor off"),
     (["run", "vector", "--verify=1"], "hbg run: option --verify takes no value"),
     (["run", "vector", "--out", "-"], "hbg run: workload vector reports no table: --out has nothing to write"),
