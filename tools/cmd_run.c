@@ -42,8 +42,8 @@ static bool take_count(const char *option, const char *text, uint64_t least, uin
 
 static bool take_trace(const struct typed *typed, struct run_request *request)
 {
-    static const char *const name[] = { "run", "phase" };
-    static const enum hbg_trace_level level[] = { HBG_TRACE_RUN, HBG_TRACE_PHASE };
+    static const char *const name[] = { "run", "phase", "task" };
+    static const enum hbg_trace_level level[] = { HBG_TRACE_RUN, HBG_TRACE_PHASE, HBG_TRACE_TASK };
     enum { LEVELS = sizeof level / sizeof *level };
 
     if (!typed->trace) {
@@ -255,7 +255,7 @@ int hbg__cmd_run(int argc, char **argv)
         { "--json", &typed.json, NULL, "FILE|-     write the outcome as JSON; - is standard output, then without the text" },
         { "--out", &typed.out, NULL, "FILE|-      write the workload's table as CSV" },
         { "--trace", &typed.trace, NULL, "FILE      write a trace of all runs; `hbg trace FILE` reads it" },
-        { "--trace-level", &typed.trace_level, NULL, "run|phase  how much of them (phase)" },
+        { "--trace-level", &typed.trace_level, NULL, "run|phase|task  how much of them (phase)" },
         { "--out-npy", &typed.out_npy, NULL, "NAME=FILE[,..]  write tensors as .npy files, if all went well" },
     };
     const struct cli_command command = {

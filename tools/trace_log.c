@@ -238,7 +238,12 @@ static void parse_record(struct trace_log *log, char *begin, char *end)
 /* text[0..size), which may hold anything, NUL bytes included */
 static char *find_mark(char *text, char *end)
 {
-    return end - text < MARK ? NULL : memmem(text, (size_t)(end - text), mark, MARK);
+    while (end - text >= MARK && (text = memchr(text, *mark, (size_t)(end - text))) && end - text >= MARK) {
+        if (memcmp(text, mark, MARK) == 0)
+            return text;
+        text++;
+    }
+    return NULL;
 }
 
 bool hbg__trace_log_parse(struct trace_log *log, char *text, size_t size)

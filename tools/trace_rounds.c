@@ -107,7 +107,7 @@ static bool count_phases(struct trace_rounds *t, const struct trace_round *round
         const struct trace_record *r = t->record[round->first + i];
         struct trace_phase *phase;
 
-        if (strncmp(r->name, TRACE_TASK, sizeof TRACE_TASK - 1) == 0)
+        if (strncmp(r->name, TRACE_WALL ".", sizeof TRACE_WALL) == 0)
             continue;
         phase = phase_of(p, r, after);
         if (!phase)

@@ -14,7 +14,9 @@
 /* The spans of the runs begin so; those of tasks lie one level deeper than every phase. */
 #define TRACE_RUN "chip.run"
 #define TRACE_WALL "chip.run.runner_run.device_wall"
-#define TRACE_TASK "chip.run.runner_run.device_wall.task"
+#define TRACE_TASK TRACE_WALL ".task"
+#define TRACE_NOOP TRACE_WALL ".noop"
+#define TRACE_EDGES TRACE_WALL ".edges"
 #define TRACE_USER "ext."
 
 struct trace_phase {

@@ -48,13 +48,15 @@ struct hbg_counters {
     uint64_t replay_misses;             /* runs of pure programs with recordings, none of which held */
     uint64_t definitions_uploaded;      /* 0 in this version */
     uint64_t reuse_edges;               /* made by the reuse of heap bytes */
+    uint64_t trace_copies, trace_bytes; /* of task records, device to host; 0 on a unified device */
 };
 
 /* X(name) for each counter, in the order of the struct. */
 #define HBG_COUNTER_MAP(X)                                                                                            \
     X(runs) X(image_copies) X(image_bytes) X(descriptor_copies) X(descriptor_bytes) X(argument_copies) X(argument_bytes) \
     X(allocations) X(growths) X(stream_sets_made) X(stream_sets_live) X(programs_registered) X(libraries_loaded)      \
-    X(builds) X(replays) X(replay_misses) X(definitions_uploaded) X(reuse_edges)
+    X(builds) X(replays) X(replay_misses) X(definitions_uploaded) X(reuse_edges)                           \
+    X(trace_copies) X(trace_bytes)
 
 /**
  * struct hbg_device_options - how a device is opened; zero is the default.
@@ -73,6 +75,7 @@ struct hbg_device_options {
     struct hbg_error *error;            /* may be NULL: where a failing open says why */
     enum hbg_trace_level trace;         /* how much is traced: include/hbg/trace.h */
     const char *trace_to;               /* "stderr", "log" or a file; NULL: as HBG_TRACE_TO says, else "stderr" */
+    uint64_t trace_records;             /* of tasks that a core keeps of a run; 0: as many as the run has tasks, up to 65,536 */
 };
 
 /**

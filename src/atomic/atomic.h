@@ -15,6 +15,7 @@
  *     hbg__pause                     a hint inside a spin
  *     hbg__yield                     let another thread of this CPU go first
  *     hbg__clock_ns                  monotonic nanoseconds
+ *     hbg__ticks                     a counter that goes evenly, for records of tasks
  *     hbg__word_wait(word, v, ns)    sleep while *word == v, at most ns (UINT64_MAX: without limit); may return early
  *     hbg__word_wake(word, count)    wake up to count threads that sleep on word
  *

@@ -65,6 +65,7 @@ static inline void hbg__yield(void) { rl::yield(1, RL_INFO); }
 static inline void hbg__prefetch_read(const void *address) { (void)address; }
 static inline void hbg__prefetch_write(const void *address) { (void)address; }
 static inline uint64_t hbg__clock_ns(void) { return 0; }
+static inline uint64_t hbg__ticks(void) { return 0; }
 
 /* The kernel compares and parks under its own lock: nothing comes between the two. */
 static inline void hbg__word_wait(struct hbg__atomic_u32 *word, uint32_t value, uint64_t timeout_ns)

@@ -4,6 +4,7 @@
 
 #include "core/kernel_table.h"
 #include "image/layout.h"
+#include "trace/event.h"
 
 #define FIELD(type, name) (uint32_t)offsetof(struct type, name), (uint32_t)sizeof(((struct type *)0)->name)
 
@@ -31,7 +32,9 @@ static const uint32_t layout[] = {
     sizeof(struct hbg__launch),
     FIELD(hbg__launch, image), FIELD(hbg__launch, slots), FIELD(hbg__launch, heap), FIELD(hbg__launch, kernel_table),
     FIELD(hbg__launch, image_bytes), FIELD(hbg__launch, task_count), FIELD(hbg__launch, base_count), FIELD(hbg__launch, epoch),
-    FIELD(hbg__launch, mode),
+    FIELD(hbg__launch, mode), FIELD(hbg__launch, events), FIELD(hbg__launch, event_capacity),
+    sizeof(struct hbg__event), FIELD(hbg__event, task), FIELD(hbg__event, core), FIELD(hbg__event, dispatched), FIELD(hbg__event, started), FIELD(hbg__event, ended),
+    sizeof(struct hbg__event_core), FIELD(hbg__event_core, epoch), FIELD(hbg__event_core, count),
     sizeof(struct hbg__slot), FIELD(hbg__slot, word), FIELD(hbg__slot, link),
     sizeof(struct hbg__kernel_table),
     FIELD(hbg__kernel_table, kernel_count), FIELD(hbg__kernel_table, worker_count), FIELD(hbg__kernel_table, scratch),

@@ -121,8 +121,10 @@ struct hbg__launch {
     uint32_t base_count;                /* entries that follow, the three fixed ones included */
     uint32_t epoch;                     /* never 0, never that of an earlier run on these slots */
     uint32_t mode;                      /* enum hbg__mode */
+    uint64_t events;                    /* where cores record tasks: src/trace/event.h; 0: they do not */
+    uint64_t event_capacity;            /* records in a core's ring, at least 1 */
 };
-HBG__STATIC_ASSERT(sizeof(struct hbg__launch) == 56, "8-byte aligned, so the base table can follow");
+HBG__STATIC_ASSERT(sizeof(struct hbg__launch) == 72, "8-byte aligned, so the base table can follow");
 
 enum hbg__mode {
     HBG__MODE_WAKE = 1,                 /* wake lists */

@@ -109,7 +109,8 @@ static enum hbg_status make_device(const struct hbg_device_options *options, str
 
 static enum hbg_status open_trace(struct hbg_device *device, const struct hbg_device_options *options)
 {
-    const struct hbg__trace_options wanted = { .level = options->trace, .to = options->trace_to, .ignore_environment = options->ignore_environment };
+    const struct hbg__trace_options wanted = { .level = options->trace, .to = options->trace_to, .ignore_environment = options->ignore_environment,
+                                              .records = options->trace_records };
     enum hbg_status status = hbg__trace_open(&device->memory, &device->log, &wanted, &device->trace, options->error);
     if (device->trace) hbg__trace_announce(device->trace, device->ops->name, device->properties.workers, device->properties.depth);
     return status;

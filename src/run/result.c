@@ -150,6 +150,7 @@ enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phas
     remember_task_time(run, &launch);
     if (result) fill_result(run, &launch, result);
     hbg__span_end(run->spans, HBG__SPAN_VALIDATE);
+    if (HBG_UNLIKELY(run->event_capacity != 0)) hbg__run_collect_tasks(run, &launch);
     if (status && status != HBG_E_CANCELLED) hbg__log_write(&device->log, HBG_LOG_ERROR, "hbg: %s", error ? error->text : hbg_status_text(status));
     return status;
 }

@@ -46,6 +46,7 @@ void hbg__run_close(struct hbg__run *run)
     device->ops->zone_close(device->platform, &bank->heap);
     device->ops->zone_close(device->platform, &bank->staging);
     device->ops->zone_close(device->platform, &bank->descriptor);
+    device->ops->zone_close(device->platform, &bank->events);
     device->ops->zone_close(device->platform, &run->scratch.device_zone);
     hbg__recording_release(&run->scratch.recording, &device->memory, &buffers);
     hbg__graph_destroy(run->graph);
@@ -53,6 +54,7 @@ void hbg__run_close(struct hbg__run *run)
     hbg__run_free_descriptor(run);
     hbg__watch_free(run);
     HBG__DELETE(&device->memory, run->spans);
+    hbg__free(&device->memory, run->collected, run->collected_bytes, HBG__LINE);
 }
 
 /* ---- leases ---- */

@@ -48,6 +48,7 @@ struct hbg__range { uint64_t lo, hi; uint32_t arg; };
 
 struct hbg__bank {
     struct hbg__zone slots, heap, staging, descriptor;
+    struct hbg__zone events;        /* task records, where they are traced */
     uint32_t epoch;                 /* of the last run; the next takes the one after */
 };
 
@@ -91,6 +92,9 @@ struct hbg__run {
     uint64_t staged_bytes;          /* of the staging zone, in use */
     struct hbg__watch watch;        /* with poison=1 */
     struct hbg__run_spans *spans;   /* NULL: nothing is traced */
+    uint64_t event_capacity;        /* of a core's ring of task records; 0: none are kept */
+    void *collected;                /* task_trace.c: its memory, kept from run to run */
+    uint64_t collected_bytes;
     bool replayed;
     char why[64];
 };
@@ -128,6 +132,9 @@ enum hbg_status hbg__poison_outputs(struct hbg__run *run);
 
 /* result.c: copy back, explain, fill the result, which may be NULL. Returns the run's own status. */
 enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phase, struct hbg_result *result);
+
+/* task_trace.c: the records of a launch's tasks, copied home and written. */
+void hbg__run_collect_tasks(struct hbg__run *run, const struct hbg__launch_result *launch);
 
 /* What to call it in a sentence: program "p", or run "n" of program "p". Returns label. */
 enum { HBG__LABEL_BYTES = 160 };

@@ -21,8 +21,9 @@
 #include "run/buffer.h"
 #include "run/run.h"
 #include "sched/mode.h"
+#include "trace/event.h"
 
-enum { STAGE_ALIGN = 64, BASES_FIRST = 32 };
+enum { STAGE_ALIGN = 64, BASES_FIRST = 32, EVENTS_DEFAULT = 65536 };
 
 static enum hbg_status fit(struct hbg__run *run, struct hbg__zone *zone, uint64_t size_bytes, const char *what, struct hbg_error *error)
 {
@@ -151,6 +152,10 @@ static enum hbg_status next_epoch(struct hbg__run *run, struct hbg_error *error)
     struct hbg__bank *bank = &run->bank;
     if (HBG_LIKELY(++bank->epoch)) return HBG_OK;
     bank->epoch = 1;
+    if (bank->events.size_bytes) {
+        enum hbg_status status = run->device->ops->fill(run->device->platform, run->streams.stream[HBG__STREAM_WORK], bank->events.address, 0, bank->events.size_bytes);
+        if (status) return device_failed(run, status, "cleared task records", error);
+    }
     if (bank->slots.size_bytes == 0) return HBG_OK;
     return device_failed(run, run->device->ops->fill(run->device->platform, run->streams.stream[HBG__STREAM_WORK], bank->slots.address, 0,
                                                      bank->slots.size_bytes), "cleared slots", error);
@@ -224,7 +229,8 @@ static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *
     run->descriptor->launch = (struct hbg__launch){
         .image = run->kept->device_image, .slots = run->bank.slots.address, .heap = run->bank.heap.address,
         .kernel_table = run->program->kernel_table, .image_bytes = recording->image_bytes, .task_count = head->task_count,
-        .base_count = bases, .epoch = run->bank.epoch, .mode = choose_mode(run) };
+        .base_count = bases, .epoch = run->bank.epoch, .mode = choose_mode(run),
+        .events = run->event_capacity ? run->bank.events.address : 0, .event_capacity = run->event_capacity };
     fill_bases(run, run->descriptor->base);
     run->device_descriptor = (uint64_t)(uintptr_t)run->descriptor;
     if (device->properties.unified) return HBG_OK;
@@ -261,7 +267,7 @@ enum hbg_status hbg__run_upload(struct hbg__run *run, struct hbg_error *error)
 static uint64_t made_bytes(const struct hbg__run *run)
 {
     const struct hbg__bank *bank = &run->bank;
-    return bank->slots.size_bytes + bank->heap.size_bytes + bank->descriptor.size_bytes + (run->base_capacity ? descriptor_bytes(run->base_capacity) : 0);
+    return bank->slots.size_bytes + bank->heap.size_bytes + bank->descriptor.size_bytes + bank->events.size_bytes + (run->base_capacity ? descriptor_bytes(run->base_capacity) : 0);
 }
 
 static void begin_step(struct hbg__run *run, enum hbg__span_id id)
@@ -272,6 +278,14 @@ static void begin_step(struct hbg__run *run, enum hbg__span_id id)
 static void end_step(struct hbg__run *run, enum hbg__span_id id)
 {
     if (HBG_UNLIKELY(run->spans != NULL)) hbg__step_close(run->spans, id, made_bytes(run), run->upload_copies, run->upload_bytes);
+}
+
+/* Rings for the records of tasks. One core may run all tasks, so each ring has room for all of them, up to a limit. */
+static enum hbg_status fit_events(struct hbg__run *run, struct hbg_error *error)
+{
+    uint64_t tasks = run->kept->recording.head->task_count, wanted = run->spans->trace->records ? run->spans->trace->records : EVENTS_DEFAULT;
+    run->event_capacity = hbg__max_u64(hbg__min_u64(tasks, wanted), 1);
+    return fit(run, &run->bank.events, hbg__event_bytes(run->device->properties.workers, run->event_capacity), "task records", error);
 }
 
 static enum hbg_status prepare_platform(struct hbg__run *run, struct hbg_error *error)
@@ -291,6 +305,12 @@ enum hbg_status hbg__run_prepare_execution(struct hbg__run *run, struct hbg_erro
     status = fit_bank(run, error);
     if (!status && poison) status = device_failed(run, hbg__poison_bank(run), "poison", error);
     end_step(run, HBG__SPAN_RESULT_REGION);
+    run->event_capacity = 0;
+    if (!status && HBG_UNLIKELY(run->spans != NULL) && run->spans->trace->level == HBG_TRACE_TASK) {
+        begin_step(run, HBG__SPAN_COUNTER_TABLE);
+        status = fit_events(run, error);
+        end_step(run, HBG__SPAN_COUNTER_TABLE);
+    }
     if (status) return status;
     begin_step(run, HBG__SPAN_DESCRIPTOR);
     status = write_descriptor(run, error);

@@ -32,6 +32,8 @@ static void begin(struct hbg__worker *worker, uint32_t generation)
     worker->quiet_total = 0;
     worker->quiet_since_ns = worker->started_ns;
     hbg__store_relaxed32(&worker->running, HBG__RUNNING_NONE);      /* relaxed: for onlookers. */
+    if (HBG_UNLIKELY(run->launch->events != 0))
+        hbg__event_begin(&worker->events, run->launch->events, worker->sched->options.worker_count, run->launch->event_capacity, worker->index, run->launch->epoch);
 }
 
 /* Sleep outside a run that this worker left for want of work. */
@@ -115,11 +117,20 @@ HBG_COLD void hbg__halt(struct hbg__worker *worker, enum hbg_status status, uint
     hbg__finish(worker);
 }
 
+static HBG_COLD void run_traced(struct hbg__worker *worker)
+{
+    uint32_t mode = worker->sched->run.mode;
+    if (mode == HBG__MODE_WAKE) hbg__run_wake_traced(worker);
+    else if (mode == HBG__MODE_CLAIM) hbg__run_claim_traced(worker);
+    else hbg__run_in_order_traced(worker);
+}
+
 void hbg__sched_serve(struct hbg__sched *sched, uint32_t index)
 {
     struct hbg__worker *worker = &sched->worker[index];
     while (hbg__enter(worker)) {
-        if (sched->run.mode == HBG__MODE_WAKE) hbg__run_wake(worker);
+        if (HBG_UNLIKELY(sched->run.launch->events != 0)) run_traced(worker);
+        else if (sched->run.mode == HBG__MODE_WAKE) hbg__run_wake(worker);
         else if (sched->run.mode == HBG__MODE_CLAIM) hbg__run_claim(worker);
         else hbg__run_in_order(worker);
         hbg__leave(worker);

@@ -9,7 +9,7 @@
  * that finds nothing for a while leaves and sleeps outside: it need not be woken for the run to end.
  *
  * Files: slot settle wake_list (what completion means), deque ring spill roots (where ready tasks are), wake claim in_order
- * (three ways to run an image), find idle (what a worker without work does), enter (in and out of runs), launch (the host's
+ * (three ways to run an image), traced (the same with records of tasks), find idle (what a worker without work does), enter (in and out of runs), launch (the host's
  * side), conclude stall verify (the end).
  *
  * struct hbg__sched
@@ -46,6 +46,7 @@
 #include "sched/ring.h"
 #include "sched/settle.h"
 #include "sched/spill.h"
+#include "trace/event.h"
 
 struct hbg__sched_options {
     uint32_t worker_count;
@@ -128,6 +129,7 @@ struct hbg__worker {
     uint64_t rest_ns;
     uint64_t quiet_total, quiet_since_ns;       /* since when nothing moved: stall.c */
     struct hbg__atomic_u32 running;
+    struct hbg__event_writer events;    /* of runs whose tasks are recorded */
     struct hbg__atomic_u32 nap;         /* nobody ever changes it: a place to sleep for a set time */
     HBG__OWN_LINE struct hbg__atomic_u64 published;     /* {generation, tasks this worker completed} */
     struct hbg__deque deque;
@@ -171,6 +173,9 @@ uint64_t hbg__published_total(struct hbg__sched *sched, uint32_t generation);
 void hbg__run_wake(struct hbg__worker *worker);         /* each returns when the worker should leave */
 void hbg__run_claim(struct hbg__worker *worker);
 void hbg__run_in_order(struct hbg__worker *worker);
+void hbg__run_wake_traced(struct hbg__worker *worker);  /* traced.c: the same, and each task is recorded */
+void hbg__run_claim_traced(struct hbg__worker *worker);
+void hbg__run_in_order_traced(struct hbg__worker *worker);
 
 uint32_t hbg__idle(struct hbg__worker *worker);         /* a task; HBG__NIL: leave (with `resting`: and come back) */
 uint32_t hbg__find(struct hbg__worker *worker, uint64_t now_ns);        /* in queues, roots, other workers; HBG__NIL: nothing */

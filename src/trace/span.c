@@ -14,10 +14,12 @@ static const struct { uint32_t depth; const char *name; const char *value[HBG__S
     [HBG__SPAN_UPLOAD] = { 2, "chip.run.bind.upload", { "copies", "bytes" } },
     [HBG__SPAN_PREPARE] = { 1, "chip.run.prepare_execution", { 0 } },
     [HBG__SPAN_RESULT_REGION] = { 2, "chip.run.prepare_execution.result_region", STEP },
+    [HBG__SPAN_COUNTER_TABLE] = { 2, "chip.run.prepare_execution.counter_table", STEP },
     [HBG__SPAN_DESCRIPTOR] = { 2, "chip.run.prepare_execution.descriptor", STEP },
     [HBG__SPAN_RUNNER] = { 1, "chip.run.runner_run", { 0 } },
     [HBG__SPAN_WALL] = { 2, "chip.run.runner_run.device_wall", { "slot", "accepted", "executed", "skipped" } },
     [HBG__SPAN_VALIDATE] = { 1, "chip.run.validate", { "copies", "bytes" } },
+    [HBG__SPAN_COLLECT] = { 1, "chip.run.collect_tasks", { "copies", "bytes", "records", "lost" } },
     [HBG__SPAN_RELEASE] = { 1, "chip.run.claim_release", { 0 } },
 };
 
@@ -37,7 +39,9 @@ void hbg__spans_start(struct hbg__run_spans *spans, uint64_t hash, const char *p
     keep(spans->run, run);
     hbg__store_relaxed64(&spans->waited_ns, 0);         /* relaxed: the run is nobody else's yet */
     hbg__spans_here(spans);
-    hbg__spans_open(spans, HBG__SPAN_RUN, hbg__clock_ns());
+    spans->tick = hbg__ticks();
+    spans->tick_ns = hbg__clock_ns();
+    hbg__spans_open(spans, HBG__SPAN_RUN, spans->tick_ns);
 }
 
 void hbg__spans_here(struct hbg__run_spans *spans) { spans->tid = hbg__trace_tid(); }

@@ -5,10 +5,11 @@
  *         bind                                     what depends on the build function
  *             args  build  upload
  *         prepare_execution                        what depends on slot and platform: its steps
- *             result_region  descriptor
+ *             result_region  counter_table  descriptor
  *         runner_run                               launch to the end of the wait, or of the launch if nobody waited
  *             device_wall                          the first worker began, the last task was done
  *         validate                                 outputs home, the status explained
+ *         collect_tasks                            task records copied home and written, at the level `task`
  *         claim_release                            everything given back
  *
  * Each occurs at most once a run, so a place in an array is all it needs. A span that is open when the run ends is closed then.
@@ -26,9 +27,10 @@
 enum hbg__span_id {
     HBG__SPAN_RUN,
     HBG__SPAN_BIND, HBG__SPAN_ARGS, HBG__SPAN_BUILD, HBG__SPAN_UPLOAD,
-    HBG__SPAN_PREPARE, HBG__SPAN_RESULT_REGION, HBG__SPAN_DESCRIPTOR,
+    HBG__SPAN_PREPARE, HBG__SPAN_RESULT_REGION, HBG__SPAN_COUNTER_TABLE, HBG__SPAN_DESCRIPTOR,
     HBG__SPAN_RUNNER, HBG__SPAN_WALL,
     HBG__SPAN_VALIDATE,
+    HBG__SPAN_COLLECT,
     HBG__SPAN_RELEASE,
     HBG__SPAN_COUNT
 };
@@ -47,6 +49,7 @@ struct hbg__run_spans {
     uint32_t tid;                       /* of the thread in the run's current phase */
     char program[HBG__SPAN_TEXT], run[HBG__SPAN_TEXT];     /* names, cut */
     uint32_t seen;                      /* 1 << id: steps that an earlier run on this slot made */
+    uint64_t tick, tick_ns;             /* both clocks when the run began */
     struct hbg__atomic_u64 waited_ns;
     struct hbg__run_span span[HBG__SPAN_COUNT];
 };

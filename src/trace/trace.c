@@ -195,6 +195,7 @@ enum hbg_status hbg__trace_open(struct hbg__memory *memory, const struct hbg__lo
     made->memory = *memory;
     made->log = *log;
     made->level = level;
+    made->records = options->records;
     enum hbg_status status = open_destination(made, choose_destination(options), &why);
     if (status) {
         free_trace(made);

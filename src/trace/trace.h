@@ -28,6 +28,7 @@ struct hbg__trace {
     bool owns_fd;
     struct hbg__log log;
     uint32_t device;                    /* which of the process, from 1 */
+    uint64_t records;                   /* of tasks, that a core keeps of a run; 0: the default */
     size_t head_size;
     char head[40];                      /* "[STRACE] v=1 pid=.." */
     struct hbg__atomic_u64 sequence, invocations, emitted, dropped;
@@ -38,6 +39,7 @@ struct hbg__trace_options {
     enum hbg_trace_level level;         /* of the device's options */
     const char *to;                     /* likewise; may be NULL */
     bool ignore_environment;
+    uint64_t records;
 };
 
 /* What a record says before its attributes. */

@@ -107,7 +107,7 @@ static void levels_and_their_copies(void **state)
 {
     uint64_t copies[5];
     (void)state;
-    for (int level = HBG_TRACE_OFF; level <= HBG_TRACE_PHASE; level++) {
+    for (int level = HBG_TRACE_OFF; level <= HBG_TRACE_TASK; level++) {
         char path[TRACE_PATH];
         int32_t x[64] = { 0 };
         trace_path(path);
@@ -121,9 +121,10 @@ static void levels_and_their_copies(void **state)
         assert_int_equal(access(path, F_OK) == 0, level != HBG_TRACE_OFF);
         if (level == HBG_TRACE_OFF) continue;
         struct trace_log log = read_log(path);
-        assert_int_equal(log.record_count, 2 + 3 * (level == HBG_TRACE_RUN ? 1 : PHASE_COUNT));
+        assert_int_equal(log.record_count, 2 + 3 * (level == HBG_TRACE_RUN ? 1 : level == HBG_TRACE_PHASE ? PHASE_COUNT : PHASE_COUNT + 3));   /* counter_table, collect_tasks, the task */
         assert_string_equal(hbg__trace_note(&log, &log.record[0], "level"), LEVEL[level]);
         assert_int_equal(copies[level], copies[HBG_TRACE_OFF]);
+        assert_int_equal(counters.trace_copies, level == HBG_TRACE_TASK ? 3 * 2 : 0);       /* the heads, and the core that ran the task */
         hbg__trace_log_free(&log);
     }
 }
@@ -167,6 +168,174 @@ static void every_way_out_closes_the_spans(void **state)
         assert_int_equal(find(&log, i, "chip.run.runner_run") != NULL, i == 1 || i == 5);
         check_nesting(&log, i);
     }
+    hbg__trace_log_free(&log);
+}
+
+/* ---- tasks ---- */
+
+enum { TILES = 40 };
+
+/* TILES chains of three, a task that reads all of them, and one that nobody waits for. */
+static void build_tasks(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct hbg_region x = hbg_args_region(args, 0);
+    struct hbg_arg all[TILES];
+    (void)params;
+    for (int step = 0; step < 3; step++) {
+        for (int i = 0; i < TILES; i++) hbg_submit(g, ADD_ONE, hbg_inout(hbg_cell(x, HBG_SHAPE(4), HBG_SHAPE(i))));
+    }
+    for (int i = 0; i < TILES; i++) all[i] = hbg_in(hbg_cell(x, HBG_SHAPE(4), HBG_SHAPE(i)));
+    hbg_submit_args(g, HOLD, (struct hbg_arg_list){ all, TILES });
+    hbg_submit(g, HOLD);
+}
+enum { TASKS = 3 * TILES + 2 };
+
+struct told { struct trace_log log; struct hbg_counters counters; };
+
+static struct told run_tasks(const char *spec, uint64_t records, int runs)
+{
+    struct told told;
+    struct hbg_error error = HBG_OPTIONS(error);
+    struct hbg_device_options options = HBG_OPTIONS(device_options);
+    struct hbg_device *device = NULL;
+    char path[TRACE_PATH];
+    static int32_t x[4 * TILES];
+    trace_path(path);
+    options.trace = HBG_TRACE_TASK;
+    options.trace_to = path;
+    options.trace_records = records;
+    options.error = &error;
+    if (hbg_device_open(spec, &options, &device)) fail_msg("%s", error.text);
+    struct hbg_program *program = make_program(device, build_tasks, true);
+    for (int i = 0; i < runs; i++) runs_well(program, LIST(hbg_inout(hbg_host(x, HBG_I32, HBG_SHAPE(4 * TILES)))), NULL);
+    told.counters = counters_of(device);
+    hbg_program_destroy(program);
+    assert_int_equal(hbg_device_close(device), HBG_OK);
+    told.log = read_log(path);
+    return told;
+}
+
+static const struct trace_record *find_task(const struct trace_log *log, uint64_t invocation, uint64_t task)
+{
+    for (size_t i = 0; i < log->record_count; i++) {
+        const struct trace_record *r = &log->record[i];
+        if (r->invocation == invocation && strcmp(r->name, "chip.run.runner_run.device_wall.task") == 0 && number(log, r, "task") == task) return r;
+    }
+    return NULL;
+}
+
+/* Every task once, in the order of its times, on a core that was free; ready when its last producer ended. */
+static void check_tasks(const struct trace_log *log, uint64_t invocation, uint64_t workers)
+{
+    const struct trace_record *wall = find(log, invocation, "chip.run.runner_run.device_wall");
+    uint64_t busy[8] = { 0 };
+    for (uint64_t task = 0; task < TASKS; task++) {
+        const struct trace_record *r = find_task(log, invocation, task);
+        assert_non_null(r);
+        assert_true(is_inside(r, wall));
+        assert_true(number(log, r, "core") < workers);
+        busy[number(log, r, "core")] += r->dur;
+        assert_true(number(log, r, "dispatched") <= r->ts);
+        assert_true(number(log, r, "ready") <= r->ts);
+        if (task >= TILES && task < 3 * TILES) {
+            char producer[16];
+            const struct trace_record *before = find_task(log, invocation, task - TILES);
+            snprintf(producer, sizeof producer, "%d", (int)task - TILES);
+            assert_string_equal(hbg__trace_note(log, r, "producers"), producer);
+            assert_int_equal(number(log, r, "ready"), before->ts + before->dur);
+        }
+    }
+    for (uint64_t i = 0; i < workers; i++) assert_true(busy[i] <= wall->dur);
+    const struct trace_record *last = find_task(log, invocation, TASKS - 1), *sum = find_task(log, invocation, TASKS - 2);
+    assert_null(hbg__trace_note(log, last, "producers"));
+    assert_string_equal(hbg__trace_note(log, last, "kernel"), "hold");
+    int commas = 0;
+    for (const char *c = hbg__trace_note(log, sum, "producers"); *c; c++) commas += *c == ',';
+    assert_int_equal(commas, TILES - 1);
+}
+
+static void each_task_is_recorded(void **state)
+{
+    static const struct { const char *spec; uint64_t workers; bool discrete; } device[] = {
+        { "cpu:workers=1", 1, false }, { "cpu:workers=2", 2, false }, { "cpu:workers=4,memory=discrete", 4, true }, { "cpu:workers=1,memory=discrete,poison=1", 1, true } };
+    (void)state;
+    atomic_store(&hold_open, 1);
+    for (size_t d = 0; d < sizeof device / sizeof *device; d++) {
+        struct told told = run_tasks(device[d].spec, 0, 4);
+        uint64_t copies = 0, bytes = 0;
+        for (uint64_t run = 1; run <= 4; run++) {
+            const struct trace_record *collect = find(&told.log, run, "chip.run.collect_tasks");
+            bool used[8] = { 0 };
+            check_tasks(&told.log, run, device[d].workers);
+            assert_int_equal(number(&told.log, collect, "records"), TASKS);
+            assert_int_equal(number(&told.log, collect, "lost"), 0);
+            assert_int_equal(number(&told.log, find(&told.log, run, "chip.run.prepare_execution.counter_table"), "copies"), 0);
+            for (uint64_t task = 0; task < TASKS; task++) used[number(&told.log, find_task(&told.log, run, task), "core")] = true;
+            uint64_t expected = 1;              /* the heads, and one for each core that ran something */
+            for (int i = 0; i < 8; i++) expected += used[i];
+            assert_int_equal(number(&told.log, collect, "copies"), device[d].discrete ? expected : 0);
+            copies += device[d].discrete ? expected : 0;
+            bytes += device[d].discrete ? device[d].workers * 64 + TASKS * 32 : 0;
+        }
+        assert_int_equal(told.counters.trace_copies, copies);
+        assert_int_equal(told.counters.trace_bytes, bytes);
+        hbg__trace_log_free(&told.log);
+    }
+}
+
+static void a_full_ring_keeps_the_last(void **state)
+{
+    (void)state;
+    atomic_store(&hold_open, 1);
+    struct told told = run_tasks("cpu:workers=1,memory=discrete", 7, 2);
+    for (uint64_t run = 1; run <= 2; run++) {
+        const struct trace_record *collect = find(&told.log, run, "chip.run.collect_tasks");
+        assert_int_equal(number(&told.log, collect, "records"), 7);
+        assert_int_equal(number(&told.log, collect, "lost"), TASKS - 7);
+        assert_int_equal(number(&told.log, collect, "copies"), 2);
+        for (uint64_t task = 0; task < TASKS; task++) assert_int_equal(find_task(&told.log, run, task) != NULL, task >= TASKS - 7);
+        assert_null(hbg__trace_note(&told.log, find_task(&told.log, run, TASKS - 2), "ready"));        /* a producer of it was overwritten */
+    }
+    hbg__trace_log_free(&told.log);
+}
+
+/* More producers than a record holds: further records go on with them. */
+static void build_wide(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    enum { WIDE = 1500 };
+    static struct hbg_arg after[WIDE];
+    (void)args;
+    (void)params;
+    for (int i = 0; i < WIDE; i++) after[i] = hbg_after(hbg_submit(g, HOLD));
+    hbg_submit_args(g, HOLD, (struct hbg_arg_list){ after, WIDE });
+}
+
+static void a_task_with_many_producers(void **state)
+{
+    char path[TRACE_PATH];
+    bool seen[1500] = { false };
+    (void)state;
+    atomic_store(&hold_open, 1);
+    trace_path(path);
+    struct hbg_device *device = trace_open("cpu:workers=2", HBG_TRACE_TASK, path);
+    struct hbg_program *program = make_program(device, build_wide, false);
+    runs_well(program, (struct hbg_arg_list){ NULL, 0 }, NULL);
+    hbg_program_destroy(program);
+    assert_int_equal(hbg_device_close(device), HBG_OK);
+    struct trace_log log = read_log(path);
+    for (size_t i = 0; i < log.record_count; i++) {
+        const struct trace_record *r = &log.record[i];
+        const char *text = hbg__trace_note(&log, r, "producers");
+        if (!text) continue;
+        assert_null(hbg__trace_note(&log, r, "cut"));
+        assert_int_equal(number(&log, r, "task"), 1500);
+        for (char *end; *text; text = *end ? end + 1 : end) {
+            unsigned long producer = strtoul(text, &end, 10);
+            assert_true(producer < 1500 && !seen[producer]);
+            seen[producer] = true;
+        }
+    }
+    for (int i = 0; i < 1500; i++) assert_true(seen[i]);
     hbg__trace_log_free(&log);
 }
 
@@ -339,6 +508,7 @@ int main(void)
     unsetenv("HBG_TRACE_TO");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_phase_is_a_span), cmocka_unit_test(levels_and_their_copies), cmocka_unit_test(every_way_out_closes_the_spans),
+        cmocka_unit_test(each_task_is_recorded), cmocka_unit_test(a_full_ring_keeps_the_last), cmocka_unit_test(a_task_with_many_producers),
         cmocka_unit_test(many_threads_tell), cmocka_unit_test(destinations), cmocka_unit_test(the_environment),
         cmocka_unit_test(what_cannot_be_written_is_counted),
     };

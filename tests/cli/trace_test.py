@@ -120,6 +120,9 @@ def main():
         check_damage(path, folder)
         check_refusals(path, folder)
         check_environment(folder)
+        hbg("run", "bgemm", "task_num=8", "--trace", path, "--trace-level", "task", "--rounds", "1")
+        assert sum(r["name"].endswith(".task") for r in read(path)) > 8
+        assert not any("device_wall." in p["name"] for p in trace_json(path)["programs"][0]["phases"])
         hbg("run", "vector", "n=10000", "--trace", path, "--trace-level", "run")
         assert {r["depth"] for r in read(path)} == {"0"}
 

@@ -30,7 +30,7 @@ NEVER_A_PATH = ("in/out", "<stdatomic.h>", "string.h")                          
 OUTSIDE = ("ctest", "cmake", "cc", "apt-get", "taskset", "ulimit")                      # commands of others: only their paths are looked at
 PLACES = ("", "src", "include", "tests")
 PATH = re.compile(r"^<?[\w.*+-]+(/[\w.*+-]+)+/?>?$|^<?[\w*-]+\.(c|h|cpp|md|py|sh|cmake|csv|txt|json)>?$")
-WIRE = ("hbg__image_head", "hbg__task_record", "hbg_view_arg", "hbg_layout", "hbg__launch", "hbg__slot", "hbg__kernel_table", "hbg__kernel_entry")
+WIRE = ("hbg__image_head", "hbg__task_record", "hbg_view_arg", "hbg_layout", "hbg__launch", "hbg__slot", "hbg__event_core", "hbg__event", "hbg__kernel_table", "hbg__kernel_entry")
 
 
 class Tree:
@@ -146,7 +146,7 @@ def spans(text):
 
 
 def fields_of(tree, name):
-    text = re.sub(r"/\*.*?\*/", "", tree.all_of("include/hbg/kernel.h", "src/image/layout.h", "src/core/kernel_table.h"), flags=re.S)
+    text = re.sub(r"/\*.*?\*/", "", tree.all_of("include/hbg/kernel.h", "src/image/layout.h", "src/core/kernel_table.h", "src/trace/event.h"), flags=re.S)
     body = re.search(r"^struct %s \{(.*?)\};" % name, text, re.S | re.M).group(1)
     parts = [part.strip() for declaration in body.split(";") for part in declaration.split(",") if part.strip()]
     return [re.search(r"(\w+)(?:\[.*?\])?$", part).group(1) for part in parts]
