@@ -36,13 +36,13 @@ static void expect_ok(const char *phase, enum hbg_status status, const struct hb
              error->argument, error->name, error->code);
 }
 
-static struct hbg_run prepare(struct hbg_program *program, struct hbg_arg_list list)
+/* The error is the run's until it is finished. */
+static struct hbg_run prepare(struct hbg_program *program, struct hbg_arg_list list, struct hbg_error *error)
 {
-    struct hbg_error error = HBG_OPTIONS(error);
     struct hbg_run_options options = HBG_OPTIONS(run_options);
-    options.error = &error;
+    options.error = error;
     struct hbg_run run;
-    expect_ok("prepare", hbg_run_prepare(program, list, &options, &run), &error);
+    expect_ok("prepare", hbg_run_prepare(program, list, &options, &run), error);
     return run;
 }
 
@@ -54,7 +54,8 @@ void program_run(struct hbg_program *program, struct hbg_arg_list list, struct h
         expect_ok("run", hbg_run_sync(program, list, result), &result->error);
         return;
     }
-    struct hbg_run run = prepare(program, list);
+    struct hbg_error error = HBG_OPTIONS(error);
+    struct hbg_run run = prepare(program, list, &error);
     edges_of_run(edges, run);
     assert_int_equal(hbg_run_launch(run), HBG_OK);
     assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
@@ -77,7 +78,8 @@ struct hbg_error program_run_fails(struct hbg_program *program, struct hbg_arg_l
 void program_edges(struct hbg_program *program, struct hbg_arg_list list, struct edges *edges)
 {
     struct hbg_result result = HBG_OPTIONS(result);
-    struct hbg_run run = prepare(program, list);
+    struct hbg_error error = HBG_OPTIONS(error);
+    struct hbg_run run = prepare(program, list, &error);
     edges_of_run(edges, run);
     assert_int_equal(hbg_run_cancel(run), HBG_OK);
     enum hbg_status status = hbg_run_finish(run, &result);
