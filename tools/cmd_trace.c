@@ -5,6 +5,8 @@
 #include "command.h"
 
 #include "cli.h"
+#include "trace_graph.h"
+#include "trace_perfetto.h"
 #include "trace_rounds.h"
 
 #include <inttypes.h>
@@ -13,8 +15,8 @@
 
 /* The command line as it was typed. */
 struct typed {
-    const char *skip, *json;
-    bool rounds, tree;
+    const char *skip, *json, *perfetto, *flows, *run;
+    bool rounds, tree, critical_path;
 };
 
 /* False, with a sentence: something of the trace is missing. */
@@ -34,6 +36,72 @@ static bool check_whole(const char *path, const struct trace_log *log)
     return !lost && !unfinished;
 }
 
+/* The round whose path is asked for: that run, else the warm one next to the median. NULL: there is none. */
+static const struct trace_round *choose_round(const struct trace_rounds *t, uint64_t run)
+{
+    const struct trace_round *best = NULL;
+    uint64_t nearest = UINT64_MAX;
+
+    for (size_t i = 0; i < t->round_count; i++) {
+        const struct trace_round *round = &t->round[i];
+        const struct trace_program *p = &t->program[round->program];
+        uint64_t median = p->phase_count ? p->phase[0].median : 0, length = round->end - round->begin, off = length > median ? length - median : median - length;
+
+        if (run ? round->invocation == run : !round->cold && off < nearest) {
+            best = round;
+            nearest = off;
+            if (run)
+                break;
+        }
+    }
+    return best || run || !t->round_count ? best : &t->round[t->round_count - 1];
+}
+
+static bool print_path(const struct trace_rounds *rounds, const struct typed *typed, uint64_t run)
+{
+    const struct trace_round *round = choose_round(rounds, run);
+    const char *wrong = round ? NULL : "it is not in the trace";
+    struct trace_graph graph;
+    struct trace_path path;
+    struct cli_output output;
+    bool good;
+
+    if (!wrong)
+        wrong = hbg__trace_graph_make(&graph, rounds, round);
+    if (wrong) {
+        hbg__cli_error("trace", "run %" PRIu64 " has no critical path: %s", round ? round->invocation : run, wrong);
+        return false;
+    }
+    good = hbg__trace_path_make(&path, &graph);
+    if (good && (!typed->json || strcmp(typed->json, "-") != 0))
+        hbg__trace_path_print(stdout, &graph, &path, round->invocation);
+    if (good && typed->json) {
+        good = hbg__cli_output_open(&output, "trace", typed->json);
+        if (good) {
+            good = hbg__trace_path_json(output.stream, &graph, &path, round->invocation);
+            good = hbg__cli_output_close(&output) && good;
+        }
+    }
+    free(path.step);
+    hbg__trace_graph_free(&graph);
+    return good;
+}
+
+static bool write_perfetto(const struct trace_rounds *rounds, const char *path, uint64_t flows)
+{
+    struct cli_output output;
+    uint64_t drawn = 0, edges = 0;
+    bool good;
+
+    if (!hbg__cli_output_open(&output, "trace", path))
+        return false;
+    good = hbg__trace_perfetto(output.stream, rounds, flows, &drawn, &edges);
+    good = hbg__cli_output_close(&output) && good;
+    if (good && flows && drawn < edges)
+        hbg__cli_error("trace", "%" PRIu64 " of %" PRIu64 " edges are drawn", drawn, edges);
+    return good;
+}
+
 static bool print_all(const struct trace_rounds *rounds, const struct typed *typed, uint64_t cold)
 {
     struct cli_output output;
@@ -49,18 +117,25 @@ static bool print_all(const struct trace_rounds *rounds, const struct typed *typ
     return hbg__cli_output_close(&output) && good;
 }
 
+static bool take_number(const char *option, const char *text, uint64_t *value)
+{
+    const char *wrong = text ? hbg__cli_u64(text, value) : NULL;
+
+    if (wrong)
+        hbg__cli_error("trace", "%s: `%s` %s", option, text, wrong);
+    return !wrong;
+}
+
 static int trace(const char *path, const struct typed *typed)
 {
-    uint64_t cold = 2;
-    const char *wrong = typed->skip ? hbg__cli_u64(typed->skip, &cold) : NULL;
+    uint64_t cold = 2, flows = 0, run = 0;
+    const char *wrong = NULL;
     struct trace_log log;
     struct trace_rounds rounds;
     bool good;
 
-    if (wrong) {
-        hbg__cli_error("trace", "--skip: `%s` %s", typed->skip, wrong);
+    if (!take_number("--skip", typed->skip, &cold) || !take_number("--flows", typed->flows, &flows) || !take_number("--run", typed->run, &run))
         return CLI_MISUSED;
-    }
     wrong = hbg__trace_log_read(&log, path);
     if (wrong) {
         hbg__cli_error("trace", "`%s` cannot be read: %s", path, wrong);
@@ -75,7 +150,9 @@ static int trace(const char *path, const struct typed *typed)
     if (!good)
         hbg__cli_error("trace", "no memory for the records of `%s`", path);
     else {
-        good = print_all(&rounds, typed, cold);
+        good = typed->critical_path ? print_path(&rounds, typed, run) : !typed->perfetto || typed->json || typed->rounds || typed->tree ? print_all(&rounds, typed, cold) : true;
+        if (typed->perfetto)
+            good = write_perfetto(&rounds, typed->perfetto, flows) && good;
         good = check_whole(path, &log) && good;
         hbg__trace_rounds_free(&rounds);
     }
@@ -90,6 +167,10 @@ int hbg__cmd_trace(int argc, char **argv)
         { "--skip", &typed.skip, NULL, "N      cold runs: the first N of a program in a session (2)" },
         { "--rounds", NULL, &typed.rounds, "     one line a run" },
         { "--tree", NULL, &typed.tree, "       every span of the first run of a program, and of a warm one" },
+        { "--critical-path", NULL, &typed.critical_path, "why a run's device time was as long as it was, instead of the phases" },
+        { "--run", &typed.run, NULL, "N       of this run; otherwise of the warm one next to the median" },
+        { "--perfetto", &typed.perfetto, NULL, "FILE|- write trace events for ui.perfetto.dev, instead of the phases" },
+        { "--flows", &typed.flows, NULL, "N     with arrows for the first N edges (0)" },
         { "--json", &typed.json, NULL, "FILE|- write all of it as JSON; - is standard output, then without the text" },
     };
     const struct cli_command command = {

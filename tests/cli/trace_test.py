@@ -111,6 +111,122 @@ def check_environment(folder):
     assert errors.count("[STRACE] ") == len(records), errors
 
 
+def encode(text):
+    kept = set(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/:,+")
+    return "".join(chr(c) if c in kept else f"%{c:02X}" for c in text.encode())
+
+
+class Log:
+    """A trace that never was."""
+
+    def __init__(self):
+        self.lines = []
+        self.add("trace.begin", 0, 0, invocation=0, depth=0)
+
+    def add(self, name, ts, dur, invocation=1, depth=3, tid=7, **notes):
+        text = "".join(f" {key}={encode(str(value))}" for key, value in notes.items())
+        self.lines.append(f"[STRACE] v=1 pid=7 tid={tid} inv={invocation} prog=00000000000000ff depth={depth} name={encode(name)} ts={ts} dur={dur} dev=1 seq={len(self.lines)}{text} ;\n")
+
+    def run(self, invocation, begin, walls, end, executed):
+        self.add("chip.run", begin, end - begin, invocation, 0, slot=0, status="HBG_OK", program="p")
+        self.add("chip.run.runner_run.device_wall", walls[0], walls[1] - walls[0], invocation, 2, slot=0, accepted=walls[0], executed=executed, skipped=0)
+
+    def task(self, task, kernel, core, start, length, ready, producers, invocation=1):
+        more = {"producers": producers} if producers else {}
+        self.add("chip.run.runner_run.device_wall.task", start, length, invocation, task=task, kernel=kernel, core=core, dispatched=start, ready=ready, **more)
+
+    def write(self, path):
+        self.add("trace.end", 99999, 0, invocation=0, depth=0, emitted=len(self.lines), dropped=0)
+        open(path, "w").write("".join(self.lines))
+
+
+def check_path(folder):
+    """A(10) -> B(20) -> D(5), A -> C(30) -> D on two cores, a gap of 1 before each, 2 before the first and 3 after the last."""
+    path = os.path.join(folder, "four")
+    log = Log()
+    log.run(1, 900, (1000, 1053), 1100, 4)
+    log.task(0, "A", 0, 1002, 10, 1000, "")
+    log.task(1, "B", 0, 1013, 20, 1012, "0")
+    log.task(2, "C", 1, 1014, 30, 1012, "0")
+    log.task(3, "D", 0, 1045, 5, 1044, "2,1")
+    log.write(path)
+    told = json.loads(hbg("trace", path, "--critical-path", "--json", "-").stdout)
+    assert (told["makespan_ns"], told["floor_ns"], told["work_ns"]) == (53, 45, 65)
+    assert [t["slack_ns"] for t in told["tasks"]] == [0, 10, 0, 0]
+    assert told["blame"] == {"kernels_ns": 45, "scheduler_ns": 3, "start_ns": 2, "end_ns": 3}
+    assert [(s["task"], s["after"], s["gap_ns"]) for s in told["path"]] == [(0, "start", 2), (2, "data", 2), (3, "data", 1)]
+    # the same on one core: C waits for the core that B is on, and the blame is the makespan again
+    log = Log()
+    log.run(1, 900, (1000, 1070), 1100, 4)
+    for task, kernel, start, length, ready, producers in ((0, "A", 1001, 10, 1000, ""), (1, "B", 1012, 20, 1011, "0"), (2, "C", 1033, 30, 1011, "0"), (3, "D", 1064, 5, 1063, "2,1")):
+        log.task(task, kernel, 0, start, length, ready, producers)
+    log.write(path)
+    told = json.loads(hbg("trace", path, "--critical-path", "--json", "-").stdout)
+    assert sum(told["blame"].values()) == told["makespan_ns"] == 70 and told["blame"]["kernels_ns"] == told["work_ns"] == 65
+    assert [s["after"] for s in told["path"]] == ["start", "data", "core", "data"]
+    # a task whose record was lost on the device
+    log = Log()
+    log.run(1, 900, (1000, 1070), 1100, 2)
+    log.task(1, "B", 0, 1012, 20, 1011, "0")
+    log.write(path)
+    assert "records of its tasks are missing" in hbg("trace", path, "--critical-path", status=1).stderr
+    assert "not in the trace" in hbg("trace", path, "--critical-path", "--run", "9", status=1).stderr
+
+
+def check_real_path(path):
+    """Of what really ran: the blame is the makespan, to the nanosecond, and the floor is no more than it."""
+    for device in ("cpu:workers=1", "cpu:workers=2", "cpu:workers=4,memory=discrete"):
+        hbg("run", "cholesky", "n=256", "tile=32", "--device", device, "--trace", path, "--trace-level", "task", "--rounds", "3")
+        for run in ("1", "3", "5"):
+            told = json.loads(hbg("trace", path, "--critical-path", "--run", run, "--json", "-").stdout)
+            assert sum(told["blame"].values()) == told["makespan_ns"] and told["floor_ns"] <= told["makespan_ns"], (device, told["blame"])
+            assert sum(s["gap_ns"] + s["kernel_ns"] for s in told["path"]) + told["blame"]["end_ns"] == told["makespan_ns"]
+            assert len(told["tasks"]) == 120 and min(t["slack_ns"] for t in told["tasks"]) == 0
+
+
+def check_nesting(events):
+    """Spans of a lane lie beside or inside each other."""
+    lanes = {}
+    for e in events:
+        if e["ph"] == "X":
+            lanes.setdefault((e["pid"], e["tid"]), []).append((round(e["ts"] * 1000), -round(e["dur"] * 1000), e["name"]))
+    for lane in lanes.values():
+        open_until = []
+        for begin, length, name in sorted(lane):
+            while open_until and open_until[-1] <= begin:
+                open_until.pop()
+            assert not open_until or begin - length <= open_until[-1], name
+            open_until.append(begin - length)
+    return len(lanes)
+
+
+def check_perfetto(path, folder):
+    out = os.path.join(folder, "events.json")
+    done = hbg("trace", path, "--perfetto", out, "--flows", "7")
+    assert re.match(r"hbg trace: 7 of \d+ edges are drawn\n$", done.stderr), done.stderr
+    events = json.load(open(out), parse_constant=lambda word: sys.exit(f"{word} is no JSON"))["traceEvents"]
+    assert check_nesting(events) >= 4
+    names = {e["args"]["name"] for e in events if e["ph"] == "M"}
+    assert {"pipeline slot 0", "scheduler", "core 0"} <= names, names
+    assert sum(e["ph"] == "s" for e in events) == sum(e["ph"] == "f" for e in events) == 7
+    counters = [e["args"] for e in events if e["ph"] == "C"]
+    assert counters[-1] == {"running": 0, "ready": 0, "waiting": 0} and all(v >= 0 for c in counters for v in c.values())
+    assert not any(e["ph"] == "s" for e in json.loads(hbg("trace", path, "--perfetto", "-").stdout)["traceEvents"])
+    # names that JSON would trip over
+    nasty = 'a "quoted"\\ name\nwith lines; % = [STRACE] and \u00e9\u20ac'
+    log = Log()
+    for thread in range(8):
+        for i in range(100):
+            log.add("ext.t." + nasty, 1000 * i, 900, 0, 0, 10 + thread, note=nasty)
+            log.add("ext.t.inner", 1000 * i + 100, 300, 0, 1, 10 + thread)
+    log.write(path)
+    events = json.loads(hbg("trace", path, "--perfetto", "-").stdout)["traceEvents"]
+    assert check_nesting(events) == 8
+    outer = [e for e in events if e["name"] == "ext.t." + nasty]
+    assert len(outer) == 800 and all(e["args"] == {"note": nasty} for e in outer)
+    assert trace_json(path)["user"][0]["name"] == "ext.t." + nasty
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "trace")
@@ -123,6 +239,9 @@ def main():
         hbg("run", "bgemm", "task_num=8", "--trace", path, "--trace-level", "task", "--rounds", "1")
         assert sum(r["name"].endswith(".task") for r in read(path)) > 8
         assert not any("device_wall." in p["name"] for p in trace_json(path)["programs"][0]["phases"])
+        check_path(folder)
+        check_real_path(path)
+        check_perfetto(path, folder)
         hbg("run", "vector", "n=10000", "--trace", path, "--trace-level", "run")
         assert {r["depth"] for r in read(path)} == {"0"}
 
