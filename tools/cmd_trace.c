@@ -16,7 +16,7 @@
 /* The command line as it was typed. */
 struct typed {
     const char *skip, *json, *perfetto, *flows, *run;
-    bool rounds, tree, critical_path;
+    bool rounds, tree, critical_path, overlap;
 };
 
 /* False, with a sentence: something of the trace is missing. */
@@ -151,6 +151,10 @@ static int trace(const char *path, const struct typed *typed)
         hbg__cli_error("trace", "no memory for the records of `%s`", path);
     else {
         good = typed->critical_path ? print_path(&rounds, typed, run) : !typed->perfetto || typed->json || typed->rounds || typed->tree ? print_all(&rounds, typed, cold) : true;
+        if (typed->overlap && !hbg__trace_overlap(typed->json && strcmp(typed->json, "-") == 0 ? stderr : stdout, &rounds)) {
+            hbg__cli_error("trace", "the runs of `%s` do not overlap as they should", path);
+            good = false;
+        }
         if (typed->perfetto)
             good = write_perfetto(&rounds, typed->perfetto, flows) && good;
         good = check_whole(path, &log) && good;
@@ -171,6 +175,7 @@ int hbg__cmd_trace(int argc, char **argv)
         { "--run", &typed.run, NULL, "N       of this run; otherwise of the warm one next to the median" },
         { "--perfetto", &typed.perfetto, NULL, "FILE|- write trace events for ui.perfetto.dev, instead of the phases" },
         { "--flows", &typed.flows, NULL, "N     with arrows for the first N edges (0)" },
+        { "--assert-overlap", NULL, &typed.overlap, "fail unless most warm runs were prepared while the device worked for the one before, and none was on the device with another" },
         { "--json", &typed.json, NULL, "FILE|- write all of it as JSON; - is standard output, then without the text" },
     };
     const struct cli_command command = {

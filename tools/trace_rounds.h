@@ -73,4 +73,10 @@ void hbg__trace_print(FILE *file, const struct trace_rounds *rounds, const struc
 /* False: not all of it was written. */
 bool hbg__trace_print_json(FILE *file, const struct trace_rounds *rounds, uint64_t cold);
 
+/* ---- trace_overlap.c ---- */
+
+/* Says how many runs overlap as those of a pipeline should. False: not most of them, or one was on the device while another was, or
+   something is missing by which it could be told. */
+bool hbg__trace_overlap(FILE *file, const struct trace_rounds *rounds);
+
 #endif

@@ -184,6 +184,33 @@ def check_real_path(path):
             assert len(told["tasks"]) == 120 and min(t["slack_ns"] for t in told["tasks"]) == 0
 
 
+def overlap(path, runs, status):
+    """Runs as (prepare begin, prepare end, accepted, device begin, device end)."""
+    log = Log()
+    for number, (begin, prepared, accepted, start, end) in enumerate(runs, 1):
+        log.add("chip.run", begin, end + 50 - begin, number, 0, slot=number % 2, status="HBG_OK", program="p")
+        log.add("chip.run.bind", begin, 10, number, 1)
+        log.add("chip.run.prepare_execution", begin + 10, prepared - begin - 10, number, 1)
+        notes = {} if accepted is None else {"accepted": accepted}
+        log.add("chip.run.runner_run.device_wall", start, end - start, number, 2, slot=number % 2, executed=1, skipped=0, **notes)
+    log.write(path)
+    return hbg("trace", path, "--assert-overlap", "--skip", "1", status=status).stdout.split("overlap: ")[1]
+
+
+def check_overlap(path, folder):
+    file = os.path.join(folder, "pipeline")
+    piped = [(100 * n, 100 * n + 40, 100 * n + 100, 100 * n + 101, 100 * n + 199) for n in range(1, 9)]
+    assert overlap(file, piped, 0).startswith("6 pairs of warm runs; in 6 the later"), overlap(file, piped, 0)
+    one_by_one = [(100 * n, 100 * n + 40, 100 * n + 41, 100 * n + 42, 100 * n + 90) for n in range(1, 9)]
+    assert "in 0 the later" in overlap(file, one_by_one, 1)
+    for early in ((500, 540, 580, 590, 699), (500, 540, 590, 601, 699)):         # on the device, accepted, while the one before was
+        assert "; 0 lack" in overlap(file, piped[:4] + [early] + piped[5:], 1)
+    assert "; 2 lack" in overlap(file, piped[:4] + [(500, 540, None, 601, 699)] + piped[5:], 1)
+    assert "0 pairs" in overlap(file, piped[:2], 1)
+    hbg("run", "vector", "n=10000", "--trace", path)
+    assert "do not overlap" in hbg("trace", path, "--assert-overlap", status=1).stderr
+
+
 def check_nesting(events):
     """Spans of a lane lie beside or inside each other."""
     lanes = {}
@@ -242,6 +269,7 @@ def main():
         check_path(folder)
         check_real_path(path)
         check_perfetto(path, folder)
+        check_overlap(path, folder)
         hbg("run", "vector", "n=10000", "--trace", path, "--trace-level", "run")
         assert {r["depth"] for r in read(path)} == {"0"}
 
