@@ -25,6 +25,7 @@ include(cmake/embed.cmake)
 hbg_embed(${HBG_GENERATED_DIR}/hbg_new.h hbg__new_c ${CMAKE_CURRENT_SOURCE_DIR}/tools/new/workload.c
     hbg__new_cpp ${CMAKE_CURRENT_SOURCE_DIR}/tools/new/workload.cpp hbg__new_cmake ${CMAKE_CURRENT_SOURCE_DIR}/tools/new/CMakeLists.txt.in
     hbg__new_readme ${CMAKE_CURRENT_SOURCE_DIR}/tools/new/README.md.in)
+hbg_embed(${HBG_GENERATED_DIR}/hbg_page.h hbg__page_html ${CMAKE_CURRENT_SOURCE_DIR}/tools/trace_page.html)
 
 if(HBG_TOOL_SOURCES)
     add_library(hbg_tools STATIC ${HBG_TOOL_SOURCES} ${HBG_TOOL_HELPERS})

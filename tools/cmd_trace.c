@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "trace_graph.h"
+#include "trace_page.h"
 #include "trace_perfetto.h"
 #include "trace_rounds.h"
 
@@ -15,7 +16,7 @@
 
 /* The command line as it was typed. */
 struct typed {
-    const char *skip, *json, *perfetto, *flows, *run;
+    const char *skip, *json, *perfetto, *flows, *run, *page;
     bool rounds, tree, critical_path, overlap;
 };
 
@@ -102,6 +103,17 @@ static bool write_perfetto(const struct trace_rounds *rounds, const char *path, 
     return good;
 }
 
+static bool write_page(const struct trace_rounds *rounds, const char *path)
+{
+    struct cli_output output;
+    bool good;
+
+    if (!hbg__cli_output_open(&output, "trace", path))
+        return false;
+    good = hbg__trace_page(output.stream, rounds);
+    return hbg__cli_output_close(&output) && good;
+}
+
 static bool print_all(const struct trace_rounds *rounds, const struct typed *typed, uint64_t cold)
 {
     struct cli_output output;
@@ -150,13 +162,15 @@ static int trace(const char *path, const struct typed *typed)
     if (!good)
         hbg__cli_error("trace", "no memory for the records of `%s`", path);
     else {
-        good = typed->critical_path ? print_path(&rounds, typed, run) : !typed->perfetto || typed->json || typed->rounds || typed->tree ? print_all(&rounds, typed, cold) : true;
+        good = typed->critical_path ? print_path(&rounds, typed, run) : !(typed->perfetto || typed->page) || typed->json || typed->rounds || typed->tree ? print_all(&rounds, typed, cold) : true;
         if (typed->overlap && !hbg__trace_overlap(typed->json && strcmp(typed->json, "-") == 0 ? stderr : stdout, &rounds)) {
             hbg__cli_error("trace", "the runs of `%s` do not overlap as they should", path);
             good = false;
         }
         if (typed->perfetto)
             good = write_perfetto(&rounds, typed->perfetto, flows) && good;
+        if (typed->page)
+            good = write_page(&rounds, typed->page) && good;
         good = check_whole(path, &log) && good;
         hbg__trace_rounds_free(&rounds);
     }
@@ -174,6 +188,7 @@ int hbg__cmd_trace(int argc, char **argv)
         { "--critical-path", NULL, &typed.critical_path, "why a run's device time was as long as it was, instead of the phases" },
         { "--run", &typed.run, NULL, "N       of this run; otherwise of the warm one next to the median" },
         { "--perfetto", &typed.perfetto, NULL, "FILE|- write trace events for ui.perfetto.dev, instead of the phases" },
+        { "--page", &typed.page, NULL, "FILE|-     write a page for a browser: a timeline that zooms and says why each task began, instead of the phases" },
         { "--flows", &typed.flows, NULL, "N     with arrows for the first N edges (0)" },
         { "--assert-overlap", NULL, &typed.overlap, "fail unless most warm runs were prepared while the device worked for the one before, and none was on the device with another" },
         { "--json", &typed.json, NULL, "FILE|- write all of it as JSON; - is standard output, then without the text" },

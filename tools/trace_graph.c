@@ -250,8 +250,7 @@ static uint32_t last_producer(const struct trace_graph *g, const struct trace_ta
     }
 }
 
-/* What the task waited for last, and when that was over, not after `limit`. */
-static uint32_t waited_for(const struct trace_graph *g, uint32_t id, enum trace_why *why, uint64_t *over)
+uint32_t hbg__trace_waited_for(const struct trace_graph *g, uint32_t id, enum trace_why *why, uint64_t *over)
 {
     const struct trace_task *task = &g->task[id];
     uint32_t producer = last_producer(g, task), next = task->before;
@@ -286,7 +285,7 @@ bool hbg__trace_path_make(struct trace_path *path, const struct trace_graph *g)
     while (last != UINT32_MAX && path->count < g->task_count) {
         struct trace_step *step = &path->step[path->count++];
         uint64_t started = g->task[last].started < now ? g->task[last].started : now, over;
-        uint32_t next = waited_for(g, last, &step->why, &over);
+        uint32_t next = hbg__trace_waited_for(g, last, &step->why, &over);
 
         if (over > started)             /* clocks of two cores */
             over = started;

@@ -52,6 +52,9 @@ struct trace_path {
 const char *hbg__trace_graph_make(struct trace_graph *graph, const struct trace_rounds *rounds, const struct trace_round *round);
 void hbg__trace_graph_free(struct trace_graph *graph);
 
+/* What a task that is present waited for last, and when that was over; UINT32_MAX: for the begin of the device's work. */
+uint32_t hbg__trace_waited_for(const struct trace_graph *graph, uint32_t task, enum trace_why *why, uint64_t *over);
+
 /* False: no memory. */
 bool hbg__trace_path_make(struct trace_path *path, const struct trace_graph *graph);
 

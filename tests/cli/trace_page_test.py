@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""`hbg trace --page`: one page that asks no network for anything; where there is a chromium, it draws, zooms, and says why a task began."""
+import html.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HBG = os.environ["HBG"]
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+NASTY = "ext.t.%3C/script%3E%3Cb%3E%22%5C"           # </script><b>"\
+
+
+def hbg(*arguments):
+    return subprocess.run([HBG, *arguments], capture_output=True, text=True, timeout=120, check=True).stdout
+
+
+class Page(html.parser.HTMLParser):
+    """The data of a page, and every address that it names."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.data, self.inside, self.addresses = "", False, []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.inside = tag == "script" and dict(attributes).get("id") == "data"
+        self.addresses += [value for key, value in attributes if key in ("src", "href")]
+
+    def handle_endtag(self, tag):
+        self.inside = False
+
+    def handle_data(self, data):
+        self.data += data if self.inside else ""
+
+
+def dom(path, fragment):
+    with tempfile.TemporaryDirectory() as profile:
+        done = subprocess.run([BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}", "--virtual-time-budget=3000", "--window-size=1200,800",
+                               "--dump-dom", f"file://{path}#{fragment}"], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def check_page(path, trace):
+    text = open(path).read()
+    page = Page(text)
+    assert page.addresses == [] and not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text), page.addresses
+    data = json.loads(page.data)
+    lanes = {lane["name"]: lane["spans"] for lane in data["lanes"]}
+    assert {"pipeline slot 0", "core 0"} <= set(lanes), set(lanes)
+    tasks = [s for name, spans in lanes.items() if name.startswith("core") for s in spans]
+    told = json.loads(hbg("trace", trace, "--critical-path", "--run", "1", "--json", "-"))
+    assert len([s for s in tasks if s["run"] == 1]) == len(told["tasks"])
+    for step in told["path"]:                           # the page says what the path says
+        (span,) = [s for s in tasks if s["run"] == 1 and s["values"]["task"] == str(step["task"])]
+        assert span["why"].startswith(step["after"] + ":"), (step, span)
+    assert all(0 <= s["begin"] and s["begin"] + s["dur"] <= data["length_ns"] for spans in lanes.values() for s in spans)
+    assert any(s["name"] == 'ext.t.</script><b>"\\' for spans in lanes.values() for s in spans)
+    return data, tasks
+
+
+def check_browser(path, data, tasks):
+    whole = dom(path, "")
+    assert whole.count("<rect") > 5 and "pipeline slot 0" in whole
+    assert f'data-from="0" data-to="{data["length_ns"]}"' in whole
+    span = next(s for s in tasks if s["run"] == 1 and s["why"].startswith("data:"))
+    shown = dom(path, f"run=1&task={span['values']['task']}")
+    assert span["why"] in shown and 'class="on"' in shown, span
+    begin, end = map(int, re.search(r'data-from="(\d+)" data-to="(\d+)"', shown).groups())
+    assert begin <= span["begin"] and span["begin"] + span["dur"] <= end and end - begin < data["length_ns"]
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        trace, path = os.path.join(folder, "trace"), os.path.join(folder, "page.html")
+        hbg("run", "cholesky", "n=256", "tile=64", "--device", "cpu:workers=2", "--trace", trace, "--trace-level", "task", "--rounds", "2")
+        lines = open(trace).read().splitlines(keepends=True)
+        end = lines[-1]
+        number = int(re.search(r" seq=(\d+) ", end).group(1))
+        lines[-1] = re.sub(r"depth=\d+ name=\S+ (.*) dev=1 seq=.*;", rf"depth=0 name={NASTY} \1 dev=1 seq={number} ;", end)
+        lines.append(end.replace(f" seq={number} ", f" seq={number + 1} "))
+        open(trace, "w").write("".join(lines))
+        hbg("trace", trace, "--page", path)
+        data, tasks = check_page(path, trace)
+        if BROWSER:
+            check_browser(path, data, tasks)
+        else:
+            print("there is no chromium: the page was not opened")
+
+
+sys.exit(main())
