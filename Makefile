@@ -31,7 +31,7 @@ demo: setup
 	@$(MAKE) --no-print-directory all > build/demo.log 2>&1 || { cat build/demo.log >&2; exit 1; }
 	build/hbg run gp --verify --device cpu:memory=discrete
 	@echo
-	build/hbg run bgemm --verify --device cpu:memory=discrete
+	build/hbg run bgemm --verify --device cpu:memory=discrete --trace build/demo.trace
 
 test: setup
 	cmake --preset test

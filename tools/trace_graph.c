@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MISSING_MOST = 64 };             /* tasks for each record, beyond which a number is no task's */
+
 static bool is(const struct trace_record *r, const char *name)
 {
     return strcmp(r->name, name) == 0;
@@ -207,6 +209,8 @@ const char *hbg__trace_graph_make(struct trace_graph *graph, const struct trace_
     graph->end = wall->ts + wall->dur;
     if (!measure(rounds, round, &tasks, &edges))
         return "the record of a task does not read";
+    if (tasks > MISSING_MOST * (round->count + 64))
+        return "most records of its tasks are missing";
     graph->task = calloc(tasks + 1, sizeof *graph->task);
     graph->producer = malloc((edges + 1) * sizeof *graph->producer);
     graph->task_count = tasks;

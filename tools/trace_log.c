@@ -148,11 +148,11 @@ static bool take_name(struct cursor *c, const char **name)
 
 static bool take_head(struct cursor *c, struct trace_record *r)
 {
-    uint64_t version;
+    uint64_t version, end;
 
     return take_u64(c, "v", &version) && version == 1 && take_u32(c, "pid", &r->pid) && take_u32(c, "tid", &r->tid) &&
            take_u64(c, "inv", &r->invocation) && take_hash(c, &r->program) && take_u32(c, "depth", &r->depth) && take_name(c, &r->name) &&
-           take_u64(c, "ts", &r->ts) && take_u64(c, "dur", &r->dur) && take_u32(c, "dev", &r->device) && take_u64(c, "seq", &r->sequence);
+           take_u64(c, "ts", &r->ts) && take_u64(c, "dur", &r->dur) && !__builtin_add_overflow(r->ts, r->dur, &end) && take_u32(c, "dev", &r->device) && take_u64(c, "seq", &r->sequence);
 }
 
 /* Notes up to the mark at the end; false: one of them does not read. */

@@ -29,7 +29,8 @@ for workload in gp bgemm; do
     grep -q "^ran run $workload .*--verify" out && grep "^ran run $workload " out | grep -q 'cpu:memory=discrete' || { echo "no verified $workload on a discrete device:" >&2; cat out >&2; exit 1; }
 done
 if grep -q 'Building C object' out; then echo "the build is not quiet:" >&2; cat out >&2; exit 1; fi
-[[ $(grep -c 'build' <(grep -v 'hbg run' out)) -eq 1 ]] || { echo "not one line about the build:" >&2; cat out >&2; exit 1; }
+grep -q '^ran run .* --trace build/' out || { echo "no workload leaves a trace" >&2; cat out >&2; exit 1; }
+[[ $(grep -c 'build' <(grep -v 'hbg run\|^ran' out)) -eq 1 ]] || { echo "not one line about the build:" >&2; cat out >&2; exit 1; }
 
 touch broken
 if make --no-print-directory demo > out 2>&1; then echo "a build that fails goes unnoticed" >&2; exit 1; fi

@@ -11,9 +11,11 @@
 
 #include "support/devices.h"
 #include "support/mutate.h"
-#include "tools/trace_log.h"
+#include "tools/trace_graph.h"
+#include "tools/trace_page.h"
+#include "tools/trace_perfetto.h"
 
-enum { CAPACITY = 8192, ROUNDS = 20000, RECORDS = 12 };
+enum { CAPACITY = 8192, ROUNDS = 4000, RECORDS = 12 };
 
 /* A log of RECORDS records, and foreign text between them; where each record's line ends goes to end[]. */
 static size_t make_log(char text[CAPACITY], size_t end[RECORDS])
@@ -75,9 +77,48 @@ static void torn_in_the_middle(void **state)
     }
 }
 
+/* A run with tasks. */
+static size_t add_run(char *text, size_t used)
+{
+    static const char head[] = "[STRACE] v=1 pid=7 tid=7 inv=3 prog=00000000000000ff depth=0";
+    used += (size_t)snprintf(text + used, CAPACITY - used, "%s name=chip.run ts=10 dur=90 dev=1 seq=12 slot=0 status=HBG_OK ;\n", head);
+    used += (size_t)snprintf(text + used, CAPACITY - used, "%s name=chip.run.bind ts=11 dur=9 dev=1 seq=13 ;\n", head);
+    used += (size_t)snprintf(text + used, CAPACITY - used, "%s name=chip.run.runner_run.device_wall ts=30 dur=50 dev=1 seq=14 slot=0 accepted=30 executed=3 skipped=0 ;\n", head);
+    for (int i = 0; i < 4; i++)
+        used += (size_t)snprintf(text + used, CAPACITY - used, "%s name=chip.run.runner_run.device_wall.%s ts=%d dur=%d dev=1 seq=%d task=%d kernel=k core=%d dispatched=31 ready=30%s ;\n",
+                                 head, i == 2 ? "noop" : "task", 32 + 10 * i, i == 2 ? 0 : 7, 15 + i, i, i % 2, i == 3 ? " producers=2,0" : i == 2 ? " producers=1" : "");
+    return used;
+}
+
+/* Whatever was read, all that can be made of it. */
+static void use(const struct trace_log *log)
+{
+    struct trace_rounds rounds;
+    struct trace_graph graph;
+    struct trace_path path;
+    FILE *sink = fopen("/dev/null", "w");
+    uint64_t drawn, edges;
+    assert_true(hbg__trace_rounds_make(&rounds, log, 1));
+    for (size_t i = 0; i < rounds.round_count; i++) {
+        if (hbg__trace_graph_make(&graph, &rounds, &rounds.round[i])) continue;
+        assert_true(hbg__trace_path_make(&path, &graph));
+        assert_int_equal(path.work + path.scheduler + path.start + path.end, graph.end - graph.begin);
+        hbg__trace_path_print(sink, &graph, &path, 1);
+        free(path.step);
+        hbg__trace_graph_free(&graph);
+    }
+    hbg__trace_print(sink, &rounds, &(struct trace_wish){ .rounds = true, .tree = true });
+    (void)hbg__trace_print_json(sink, &rounds, 1);
+    (void)hbg__trace_perfetto(sink, &rounds, 2, &drawn, &edges);
+    (void)hbg__trace_page(sink, &rounds);
+    (void)hbg__trace_overlap(sink, &rounds);
+    hbg__trace_rounds_free(&rounds);
+    fclose(sink);
+}
+
 static void damaged(void **state)
 {
-    static const char *const words[] = { "[STRACE] ", "v=1", " ;", ";", "\n", "%", "%41", "=", " ", "seq=", "dev=1", "18446744073709551616", "name=", "trace.begin", "trace.end", NULL };
+    static const char *const words[] = { "[STRACE] ", "v=1", " ;", ";", "\n", "%", "%41", "=", " ", "seq=", "dev=1", "18446744073709551616", "name=", "trace.begin", "trace.end", "producers=", "task=", "core=", "executed=", "chip.run", "4294967295", ",", "0", "18446744073709551615", NULL };
     char text[CAPACITY];
     size_t end[RECORDS];
     struct hbg__rng rng;
@@ -85,13 +126,14 @@ static void damaged(void **state)
     (void)state;
     hbg__rng_seed(&rng, test_seed(4));
     for (int i = 0, rounds = test_scaled(ROUNDS); i < rounds; i++) {
-        size_t size = mutate((unsigned char *)text, make_log(text, end), CAPACITY - 1, words, &rng);
+        size_t size = mutate((unsigned char *)text, add_run(text, make_log(text, end)), CAPACITY - 1, words, &rng);
         struct trace_log log = parse(text, size);
         for (size_t k = 0; k < log.record_count; k++) {
             assert_true(log.record[k].session < log.session_count);
             assert_true(log.record[k].first_note + log.record[k].note_count <= log.note_count);
             assert_true(strlen(log.record[k].name) > 0);
         }
+        use(&log);
         less += hbg__trace_log_lost(&log) > 0 || hbg__trace_log_unfinished(&log) > 0;
         hbg__trace_log_free(&log);
     }
