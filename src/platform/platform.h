@@ -89,7 +89,7 @@ struct hbg__platform_ops {
     /* optional, default NULL: nothing is known. A checksum over the queues of the device, which nobody may change between the end
        of one launch and the next. */
     uint64_t (*queue_sum)(struct hbg__platform *platform);
-    /* required: at least size_bytes; HBG_E_NO_MEMORY leaves the zone as it was */
+    /* required: at least size_bytes; HBG_E_NO_MEMORY leaves size and contents as they were, at an address that may be another */
     enum hbg_status (*zone_fit)(struct hbg__platform *platform, struct hbg__zone *zone, uint64_t size_bytes);
     void (*zone_close)(struct hbg__platform *platform, struct hbg__zone *zone);
 

@@ -99,8 +99,9 @@ enum hbg_status hbg__cpu_zone_fit(struct hbg__platform *platform, struct hbg__zo
 {
     if (size_bytes <= zone->size_bytes) return HBG_OK;
     if (!zone->arena.origin && !hbg__arena_open(&zone->arena, platform->reserve_bytes, false)) return HBG_E_NO_MEMORY;
-    if (!hbg__arena_grow(&zone->arena, 0, size_bytes)) return HBG_E_NO_MEMORY;
-    zone->address = (uint64_t)(uintptr_t)zone->arena.origin;
+    bool grown = hbg__arena_grow(&zone->arena, 0, size_bytes);
+    zone->address = (uint64_t)(uintptr_t)zone->arena.origin;        /* moved with all that is in it, even if it was refused pages then */
+    if (!grown) return HBG_E_NO_MEMORY;
     zone->size_bytes = zone->arena.above;
     zone->growths = zone->arena.growths;
     return HBG_OK;
