@@ -59,7 +59,8 @@ struct hbg_run_options {
     uint64_t deadline_ns;       /* from prepare on; a launched run past it is cancelled by whoever polls it or waits for it, and by
                                    nobody else; its finish says so; 0: none */
     hbg_done_fn *done; void *done_user;         /* HBG_E_UNSUPPORTED in this version */
-    struct hbg_error *error;    /* borrowed until finish: a failing prepare and a wait that times out write it */
+    struct hbg_error *error;    /* borrowed until finish: a failing prepare and a wait that times out write it, and
+                                   a wait that succeeds after one that did not clears it */
 };
 
 /**

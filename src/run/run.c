@@ -246,6 +246,7 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
     if (HBG_UNLIKELY(status)) return status;
     run->times = (struct hbg__run_times){ .prepare_begin = hbg__clock_ns() };
     run->error = options.error;
+    run->has_said = false;
     keep_name(run, options.name);
     run->deadline_ns = options.deadline_ns ? hbg__clock_after_ns(options.deadline_ns) : UINT64_MAX;
     hbg__store_relaxed32(&run->deadline_hit, 0);        /* relaxed: H1 publishes it, at the end of this function */
@@ -395,7 +396,8 @@ static bool wait_for_end(struct hbg__run *run, uint64_t timeout_ns)
 static void forget_timeouts(struct hbg__run *run)
 {
     pthread_mutex_lock(&run->device->lock);
-    hbg__error_clear(run->error);
+    if (run->has_said) hbg__error_clear(run->error);
+    run->has_said = false;
     pthread_mutex_unlock(&run->device->lock);
 }
 
@@ -412,6 +414,7 @@ static enum hbg_status wait_in(struct hbg__run *run, enum hbg__run_phase phase, 
     pthread_mutex_lock(&run->device->lock);     /* several may wait for one run, and it has one error to write to */
     if (lost) hbg__run_say_lost(run, run->error);
     else say_what_runs(run, timeout_ns);
+    run->has_said = true;
     pthread_mutex_unlock(&run->device->lock);
     return lost ? HBG_E_DEVICE : HBG_TIMEOUT;
 }

@@ -67,6 +67,7 @@ struct hbg__run {
 
     char name[48];                  /* of the run's options, cut; empty: none */
     struct hbg_error *error;        /* of the run's options; borrowed until finish */
+    bool has_said;                  /* a wait that did not succeed wrote it; under the device lock */
     uint64_t deadline_ns;           /* on the clock; UINT64_MAX: none */
     struct hbg__atomic_u32 deadline_hit;    /* 1: somebody cancelled it for being late */
     struct hbg__atomic_u64 cancelled_ns;    /* on the clock; 0: it was not cancelled after its launch */
