@@ -58,7 +58,7 @@ bench: all
 	build/hbg bench dispatch
 
 deb: all
-	@command -v dpkg-shlibdeps > /dev/null || { echo "dpkg-shlibdeps is missing: apt-get install dpkg-dev" >&2; exit 1; }
+	@{ command -v dpkg-shlibdeps && command -v file; } > /dev/null || { echo "dpkg-shlibdeps or file is missing: apt-get install dpkg-dev file" >&2; exit 1; }
 	cd build && cpack -G DEB
 
 clean:

@@ -7,7 +7,7 @@
 set -euo pipefail
 
 needed=(gcc g++ make cmake ninja-build pkg-config git python3 util-linux libcmocka-dev relacy-dev)
-optional=(libopenblas-dev liblapacke-dev libhwloc-dev python3-numpy dpkg-dev)     # tile kernels, placement, a test of .npy files, `make deb`
+optional=(libopenblas-dev liblapacke-dev libhwloc-dev python3-numpy dpkg-dev file)     # tile kernels, placement, a test of .npy files, `make deb` (two)
 
 # absent PACKAGE..: those of them that are not installed
 absent() {

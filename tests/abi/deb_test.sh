@@ -9,7 +9,7 @@ trap 'rm -rf "$work"' EXIT
 quietly() { "$@" > "$work/log" 2>&1 || { cat "$work/log" >&2; echo "failed: $*" >&2; exit 1; }; }
 fail() { echo "$*" >&2; exit 1; }
 
-for tool in dpkg-deb dpkg-shlibdeps; do
+for tool in dpkg-deb dpkg-shlibdeps file; do
     command -v $tool > /dev/null || { echo "$tool is missing: no package is made here"; exit 77; }
 done
 (cd "$HBG_BUILD" && quietly cpack -G DEB -B "$work/made")
