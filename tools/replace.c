@@ -62,7 +62,7 @@ int hbg__replace_open(struct replacement *r, const char *path)
     bool there = stat(path, &old) == 0;
     int fd = -1, why;
 
-    *r = (struct replacement){ .path = there ? realpath(path, NULL) : strdup(path) };
+    *r = (struct replacement){ .path = there && S_ISREG(old.st_mode) ? realpath(path, NULL) : strdup(path) };
     if (r->path && (!there || S_ISREG(old.st_mode)))
         fd = open_beside(r, there ? &old : NULL);
     if (r->path && fd < 0)

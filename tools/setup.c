@@ -377,7 +377,8 @@ void hbg_setup_table(struct hbg_setup *s, const char *const *columns, size_t col
 {
     drop_table(s);
     s->column = calloc(column_count ? column_count : 1, sizeof *s->column);
-    s->cell = calloc(column_count * row_count + 1, sizeof *s->cell);
+    bool fits = column_count == 0 || row_count < SIZE_MAX / sizeof *s->cell / column_count;
+    s->cell = fits ? calloc(column_count * row_count + 1, sizeof *s->cell) : NULL;
     if (!s->column || !s->cell) {
         hbg__setup_fail(s, false, "no memory for the report's table");
         return;

@@ -231,8 +231,8 @@ HBG_API void hbg_graph_fail(struct hbg_graph *g, int code, const char *text);
  */
 
 #ifndef __cplusplus
-/* kernel sits inside the variable part so that a task without arguments is standard C11 */
-#define HBG__MANY(...) HBG__65TH(__VA_ARGS__, HBG__16(N), HBG__16(N), HBG__16(N), N, N, N, N, N, N, N, N, N, N, N, N, N, N, N, 0, 0)
+/* kernel sits inside the variable part so that a task without arguments is standard C11; 0 and 1, since a name could be a macro */
+#define HBG__MANY(...) HBG__65TH(__VA_ARGS__, HBG__16(1), HBG__16(1), HBG__16(1), 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0)
 #define HBG__16(x) x, x, x, x, x, x, x, x, x, x, x, x, x, x, x, x
 #define HBG__65TH(...) HBG__65TH_(__VA_ARGS__)
 #define HBG__65TH_(a1,a2,a3,a4,a5,a6,a7,a8,a9,a10,a11,a12,a13,a14,a15,a16,a17,a18,a19,a20,a21,a22,a23,a24,a25,a26,a27,a28,a29,a30,a31,a32,a33, \
@@ -240,7 +240,7 @@ HBG_API void hbg_graph_fail(struct hbg_graph *g, int code, const char *text);
 #define HBG__CAT(a, b) HBG__CAT_(a, b)
 #define HBG__CAT_(a, b) a##b
 #define HBG__SUBMIT_0(g, k) hbg_submit_args((g), (k), (struct hbg_arg_list){ NULL, 0 })
-#define HBG__SUBMIT_N(g, k, ...) hbg_submit_args((g), (k), HBG_ARGS(__VA_ARGS__))
+#define HBG__SUBMIT_1(g, k, ...) hbg_submit_args((g), (k), HBG_ARGS(__VA_ARGS__))
 #define hbg_submit(g, ...) HBG__CAT(HBG__SUBMIT_, HBG__MANY(__VA_ARGS__))(g, __VA_ARGS__)
 #define hbg_submit_ex(g, k, o, ...) hbg_submit_args_ex((g), (k), &(o), HBG_ARGS(__VA_ARGS__))
 #endif

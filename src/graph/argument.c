@@ -77,7 +77,12 @@ static bool put_bytes(struct hbg__submit *s, const struct hbg_arg *arg)
     if (!check_signature(s, arg, HBG_ARG_BYTES, size)) return false;
     struct hbg_region shape = { .dtype = HBG_U8, .rank = 1, .shape = { size }, .stride_bytes = { 1 } };
     uint32_t layout = hbg__layout_of_region(g, &shape);
-    if (!layout || (g->payload_top & 1 && !hbg__payload_insert(g, 1, &pad)) || !hbg__payload_insert(g, units, &offset)) return false;
+    if (!layout) return false;
+    if (g->payload_top & 1) {
+        if (!hbg__payload_insert(g, 1, &pad)) return false;
+        memset(g->payload + (size_t)pad * 8, 0, 8);         /* equal builds give equal images */
+    }
+    if (!hbg__payload_insert(g, units, &offset)) return false;
     memset(g->payload + (size_t)offset * 8, 0, (size_t)units * 8);
     if (size) memcpy(g->payload + (size_t)offset * 8, arg->u.bytes, size);
     *arg_at(g, s->arg_count++) = (struct hbg_view_arg){ (uint64_t)offset * 8, HBG__BASE_PAYLOAD, layout };

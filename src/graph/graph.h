@@ -44,7 +44,7 @@ enum {
 
 enum {
     HBG__STORAGE_FREED = 1,             /* its scope has ended */
-    HBG__STORAGE_SHARED = 2             /* a group of several arguments: the first one's layout does not cover it all */
+    HBG__STORAGE_SHARED = 2             /* the layout of its argument does not cover it all: a group of several, or a part of a buffer */
 };
 
 /* Why the short way leaves a storage alone: freed, or without bytes; of a home: `wide` is in use. */
@@ -130,6 +130,7 @@ struct hbg_graph {
     uint32_t barrier;                   /* mark of the last barrier */
     bool manual;                        /* inside a manual scope */
     uint32_t manual_begin;              /* mark of the begin noop */
+    uint32_t outer_barrier;             /* the last barrier before the begin: one inside orders what is inside */
     uint32_t manual_depth;              /* scope_depth inside the outermost manual scope */
     bool failed;
     uint32_t short_kernels;             /* kernels of which a task may take the short way: 0 inside a manual scope and after an error */

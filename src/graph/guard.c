@@ -367,7 +367,15 @@ static const char *changed_arg(const struct hbg__boundary_arg *was, const struct
     return same_region(&was->arg.u.region, &is->arg.u.region) ? NULL : "the shape, strides or type of an argument";
 }
 
-/* Arguments of one group keep the distances between them; buffers that the build names stay those, and no others. */
+static bool names_buffer(const struct hbg__recording *r, const struct hbg_buffer *buffer)
+{
+    for (uint32_t i = 0; buffer && i < r->buffer_count; i++)
+        if (r->buffers[i] == buffer) return true;
+    return false;
+}
+
+/* Arguments of one group keep the distances between them, and their places in a buffer that the build names itself; such buffers stay
+   those, and no others. */
 static const char *changed_groups(const struct hbg__recording *r, const struct hbg__boundary *b)
 {
     const struct hbg__guards *guards = r->guards;
@@ -376,11 +384,12 @@ static const char *changed_groups(const struct hbg__recording *r, const struct h
         for (uint32_t j = 0; j < i; j++)
             if (b->arg[j].group == b->arg[i].group && b->arg[i].displacement - b->arg[j].displacement !=
                 guards->arg[i].displacement - guards->arg[j].displacement) return "the distance between arguments of one storage";
+        if (b->arg[i].displacement != guards->arg[i].displacement && names_buffer(r, b->group[b->arg[i].group].buffer))
+            return "the place of an argument in a buffer which the build names";
     }
     for (uint32_t k = 0; k < b->group_count; k++) {
         const struct hbg_buffer *was = guards->group[k].buffer, *is = b->group[k].buffer;
-        for (uint32_t i = 0; was != is && i < r->buffer_count; i++)
-            if (r->buffers[i] == was || r->buffers[i] == is) return "an argument that is a buffer which the build names";
+        if (was != is && (names_buffer(r, was) || names_buffer(r, is))) return "an argument that is a buffer which the build names";
     }
     return NULL;
 }

@@ -271,6 +271,7 @@ static bool begin_manual(struct hbg_graph *g)
     g->manual_begin = hbg__append_noop(g, NULL, 0, 0);
     g->manual_count = 0;
     g->manual_depth = g->scope_depth;
+    g->outer_barrier = g->barrier;
     g->manual = g->manual_begin != 0;
     g->short_kernels = 0;
     return g->manual;
@@ -284,8 +285,8 @@ static bool complete_begin(struct hbg_graph *g)
     p->count = 0;
     for (uint32_t i = 0; i < g->manual_count; i++)
         if (!hbg__hazard_collect(g, &g->manual_accesses[i])) return false;
-    if (g->barrier && g->barrier < g->manual_begin && (p->count == 0 || p->mark[p->count - 1] < g->barrier)) {
-        p->mark[0] = g->barrier;
+    if (g->outer_barrier && (p->count == 0 || p->mark[p->count - 1] < g->outer_barrier)) {
+        p->mark[0] = g->outer_barrier;
         p->count = 1;
     }
     if (p->count == 0) return true;
@@ -311,6 +312,7 @@ static bool end_manual(struct hbg_graph *g)
     uint32_t begin = g->manual_begin;
     if (!complete_begin(g) || !gather_leaves(g, begin - 1)) return false;
     g->manual = false;
+    g->barrier = g->outer_barrier;
     g->short_kernels = g->input->kernel_count;
     uint32_t end = hbg__append_noop(g, g->gathered, g->gathered_count, 0);
     if (!end) return false;

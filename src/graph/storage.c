@@ -116,6 +116,7 @@ static bool add_boundary_region(struct hbg_graph *g, struct hbg__storage *s, con
     if (*first != UINT32_MAX) { join_group(g, *first, index); return !g->failed; }
     *first = index;
     if (group->buffer) {
+        if (hull_bytes(&a->arg.u.region) != group->size_bytes) s->flags |= HBG__STORAGE_SHARED;     /* the build may name the rest */
         uint64_t *known = hbg__map_u64_add(&g->buffer_map, group->buffer_handle, NULL);
         if (!known) { hbg__graph_fail_memory(g, "storages"); return false; }
         *known = index;

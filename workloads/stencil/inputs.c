@@ -12,7 +12,7 @@ int hbg__stencil_inputs(struct hbg_setup *s)
     float *u;
 
     if (hbg__workload_param(s, "rows", 0, INT32_MAX, &rows) || hbg__workload_param(s, "columns", 0, INT32_MAX, &columns)
-        || hbg__workload_param(s, "tile", 1, INT32_MAX, &params.tile) || hbg__workload_param(s, "steps", 0, INT32_MAX, &params.steps))
+        || hbg__workload_param(s, "tile", 1, INT32_MAX, &params.tile) || hbg__workload_param(s, "steps", 0, 1000000, &params.steps))
         return -1;
     if (!(rate >= 0.0 && rate <= 0.25))
         return hbg_setup_fail(s, "rate must be between 0 and 0.25: beyond it the plate does not calm down");

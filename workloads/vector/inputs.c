@@ -11,7 +11,7 @@ int hbg__vector_inputs(struct hbg_setup *s)
     float *x, *y;
 
     if (hbg__workload_param(s, "n", 0, INT64_MAX, &n) || hbg__workload_param(s, "block", 1, INT64_MAX, &params.block)
-        || hbg__workload_param(s, "steps", 0, INT64_MAX, &params.steps))
+        || hbg__workload_param(s, "steps", 0, 1000000, &params.steps))
         return -1;
     x = hbg_setup_tensor(s, "x", HBG_ARG_IN, HBG_F32, HBG_SHAPE(n));
     y = hbg_setup_tensor(s, "y", HBG_ARG_IN, HBG_F32, HBG_SHAPE(n));

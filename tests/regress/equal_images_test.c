@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* equal_images_test.c - the word before parameter bytes that only aligns them kept what an earlier build had left there: equal builds
+ * gave unequal images, and a verified replay called the program impure.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <hbg/hbg.h>
+#include "support/devices.h"
+#include "support/program.h"
+
+static int nothing(const struct hbg_task_view *t) { (void)t; return 0; }
+static const struct hbg_kernel kernels[] = { HBG_KERNEL(0, nothing, NULL) };
+
+/* Where params say so, words of sevens; else parameter bytes behind rows of edges that leave them unaligned. */
+static void build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    const bool *sevens = params;
+    (void)args;
+    for (int i = 0; i < 100; i++) {
+        struct hbg_task t[4];
+        int64_t bytes = i;
+        for (int k = 0; k < 4; k++) t[k] = *sevens ? hbg_submit(g, 0, hbg_u64(0x7777777777777777), hbg_u64(0x7777777777777777)) : hbg_submit(g, 0);
+        hbg_submit(g, 0, hbg_bytes(&bytes, sizeof bytes), hbg_after(t[0]), hbg_after(t[1]), hbg_after(t[2]), hbg_after(t[3]));
+    }
+}
+
+static size_t image_of(struct hbg_program *program, unsigned char **copy)
+{
+    struct hbg_run run;
+    const void *image;
+    size_t size;
+    assert_int_equal(hbg_run_prepare(program, HBG_NO_ARGS, NULL, &run), HBG_OK);
+    assert_int_equal(hbg_run_image(run, &image, &size), HBG_OK);
+    *copy = malloc(size);
+    assert_non_null(*copy);
+    memcpy(*copy, image, size);
+    assert_int_equal(hbg_run_cancel(run), HBG_OK);
+    assert_int_equal(hbg_run_finish(run, NULL), HBG_E_CANCELLED);
+    return size;
+}
+
+static void equal_builds_give_equal_images(struct hbg_device *device, const struct device_kind *kind)
+{
+    bool no = false, yes = true;
+    struct hbg_program *plain = PROGRAM_WITH(device, build, kernels, no), *sevens = PROGRAM_WITH(device, build, kernels, yes);
+    unsigned char *first, *second;
+    (void)kind;
+    size_t size = image_of(plain, &first);
+    free(first);
+    size = image_of(plain, &first);
+    program_run(sevens, HBG_NO_ARGS, NULL, NULL);
+    assert_int_equal(image_of(plain, &second), size);
+    assert_memory_equal(first, second, size);
+    free(first);
+    free(second);
+    hbg_program_destroy(plain);
+    hbg_program_destroy(sevens);
+}
+
+int main(void)
+{
+    static const struct device_test tests[] = { DEVICE_TEST(equal_builds_give_equal_images) };
+    return DEVICE_TESTS_RUN(tests);
+}
