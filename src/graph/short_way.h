@@ -45,6 +45,12 @@ static inline void hbg__short_mark(struct hbg_graph *g, struct hbg__short_task *
     __builtin_prefetch(g->payload - (size_t)mark * sizeof(struct hbg__task_record), 1);     /* the append will link or mark it */
 }
 
+/* Is the task sure to come after the last writer that it saw? A noop may stand for readers of different ages: hazard_map.c. */
+static inline bool hbg__short_follows(const struct hbg_graph *g, uint32_t mark)
+{
+    return !(hbg__image_record(g->payload, mark - 1)->flags & HBG__TASK_NOOP);
+}
+
 /* The readers of a chain and, when none of them is newer, the last writer. False: too many, nothing added. */
 static HBG_NO_INLINE bool hbg__short_readers(struct hbg_graph *g, struct hbg__short_task *t, uint32_t writer, uint32_t chain)
 {
@@ -55,7 +61,7 @@ static HBG_NO_INLINE bool hbg__short_readers(struct hbg_graph *g, struct hbg__sh
     for (block = chain & ~HBG__CHAIN; block; block = blocks[block].next & ~HBG__CHAIN) {
         for (int i = 0; i < 3 && blocks[block].mark[i]; i++) {
             hbg__short_mark(g, t, blocks[block].mark[i]);
-            if (blocks[block].mark[i] > newest) newest = blocks[block].mark[i];
+            if (blocks[block].mark[i] > newest && hbg__short_follows(g, blocks[block].mark[i])) newest = blocks[block].mark[i];
         }
     }
     if (newest < writer) hbg__short_mark(g, t, writer);
@@ -65,7 +71,7 @@ static HBG_NO_INLINE bool hbg__short_readers(struct hbg_graph *g, struct hbg__sh
 static inline bool hbg__short_history(struct hbg_graph *g, struct hbg__short_task *t, uint32_t writer, uint32_t readers)
 {
     if (HBG_UNLIKELY(readers & HBG__CHAIN)) return hbg__short_readers(g, t, writer, readers);
-    if (readers < writer) hbg__short_mark(g, t, writer);
+    if (readers < writer || (readers && !hbg__short_follows(g, readers))) hbg__short_mark(g, t, writer);
     hbg__short_mark(g, t, readers);
     return true;
 }
