@@ -44,7 +44,7 @@ enum {
 
 enum {
     HBG__STORAGE_FREED = 1,             /* its scope has ended */
-    HBG__STORAGE_SHARED = 2             /* the layout of its argument does not cover it all: a group of several, or a part of a buffer */
+    HBG__STORAGE_SHARED = 2             /* the layout of its argument does not cover it all: a group of several, or a buffer that the build names too */
 };
 
 /* Why the short way leaves a storage alone: freed, or without bytes; of a home: `wide` is in use. */

@@ -116,7 +116,6 @@ static bool add_boundary_region(struct hbg_graph *g, struct hbg__storage *s, con
     if (*first != UINT32_MAX) { join_group(g, *first, index); return !g->failed; }
     *first = index;
     if (group->buffer) {
-        if (hull_bytes(&a->arg.u.region) != group->size_bytes) s->flags |= HBG__STORAGE_SHARED;     /* the build may name the rest */
         uint64_t *known = hbg__map_u64_add(&g->buffer_map, group->buffer_handle, NULL);
         if (!known) { hbg__graph_fail_memory(g, "storages"); return false; }
         *known = index;
@@ -164,7 +163,10 @@ static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int
     s->base = HBG__BASE_BOUNDARY + r->boundary_count + r->buffer_count++;
     s->size_bytes = size_bytes;
     const uint64_t *boundary = hbg__map_u64_find(&g->buffer_map, handle);
-    if (boundary) s->home = (uint32_t)*boundary;
+    if (boundary) {
+        s->home = (uint32_t)*boundary;
+        g->storages[s->home].flags |= HBG__STORAGE_SHARED;
+    }
     return s;
 }
 
