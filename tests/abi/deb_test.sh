@@ -23,5 +23,5 @@ for file in usr/bin/hbg usr/include/hbg/hbg.h usr/share/man/man1/hbg.1 usr/share
 done
 awk '$2 != "root/root" || $1 ~ /^.....w|^........w/ && $1 !~ /^l/ { print; bad = 1 } END { exit bad }' "$work/list" \
     || fail "files above are not root's alone to write"
-dpkg-deb -x "$package" "$work/root"
-bash "$HBG_SOURCE/tests/abi/outside.sh" "$work/root/usr"
+dpkg-deb -x "$package" "$work/unpacked"
+bash "$HBG_SOURCE/tests/abi/outside.sh" "$work/unpacked/usr"
