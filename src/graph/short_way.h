@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* short_way.h - the arguments that tiled code submits, settled in some forty loads each.
+/* short_way.h - the arguments that tiled code submits, settled without comparing views.
  *
  * A region takes the short way when it has the layout of the cells of its storage and lies on their grid, or the layout of
  * the whole storage, and when the history there is plain: no parts, few readers. Whatever does not is left as it was, and

@@ -132,6 +132,7 @@ def files():
         with open(path) as file:
             check(done.stdout == "" and file.read() == run(["describe", "vector", "--format", "dot"]).stdout, "--out FILE")
         run(["describe", "vector", "--out", os.path.join(folder, "no", "where")], status=1)
+        check(run(["describe", "vector", "--out", "/dev/stdout"]).stdout == run(["describe", "vector"]).stdout, "--out into a pipe")
 
 
 def refusals():
