@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/cli.h"
+#include "tools/same_file.h"
 
 enum { REST_MAX = 64 };
 
@@ -49,7 +50,10 @@ static int run_bench(struct bench *b, bench_measure_fn *measure, const char *jso
 static int measure_one(const char *name, const char *only, bool quick, const char *json)
 {
     bench_measure_fn *measure = find_bench(name);
+    struct named_files files = { 0 };
     if (!measure) return CLI_MISUSED;
+    hbg__named_output(&files, "--json", NULL, json);
+    if (!hbg__named_files_apart(&files, "bench")) return CLI_MISUSED;
     struct bench *b = calloc(1, sizeof *b);
     if (!b) {
         hbg__cli_error("bench", "no memory for the cases");

@@ -6,7 +6,9 @@
 
 #include "cli.h"
 #include "describe.h"
+#include "descriptor.h"
 #include "inputs.h"
+#include "same_file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -126,7 +128,19 @@ static int describe_on_device(struct description *d, const struct typed *typed, 
     return !fails(hbg_device_close(device), "closing the device", NULL) && good ? CLI_OK : CLI_FAILED;
 }
 
-static int describe(const struct hbg_workload *workload, const struct typed *typed, const char *const *assignment, size_t count)
+/* False: the output is one of the inputs, with the sentence printed. */
+static bool files_apart(const char *name, const struct typed *typed, const char *const *assignment, size_t count)
+{
+    struct named_files files = { 0 };
+
+    hbg__named_output(&files, "--out", NULL, typed->out);
+    hbg__named_assignments(&files, assignment, count);
+    if (hbg__descriptor_is_path(name))
+        hbg__named_input(&files, "workload", name);
+    return hbg__named_files_apart(&files, "describe");
+}
+
+static int describe(const char *name, const struct hbg_workload *workload, const struct typed *typed, const char *const *assignment, size_t count)
 {
     int format = find_format(typed->format), status;
     uint64_t seed = 1, limit = format < 0 ? 0 : formats[format].limit;
@@ -135,6 +149,8 @@ static int describe(const struct hbg_workload *workload, const struct typed *typ
     char text[160];
 
     if (format < 0 || !take_number("--seed", typed->seed, UINT64_MAX, &seed) || !take_number("--limit", typed->limit, UINT32_MAX, &limit))
+        return CLI_MISUSED;
+    if (!files_apart(name, typed, assignment, count))
         return CLI_MISUSED;
     s = hbg__setup_create(workload, seed, text, sizeof text);
     if (!s) {
@@ -184,7 +200,7 @@ int hbg__cmd_describe(int argc, char **argv)
         status = CLI_MISUSED;
     } else if (outcome == CLI_PARSED) {
         workload = hbg__inputs_find_workload("describe", rest[0]);
-        status = workload ? describe(workload, &typed, rest + 1, count - 1) : CLI_MISUSED;
+        status = workload ? describe(rest[0], workload, &typed, rest + 1, count - 1) : CLI_MISUSED;
     }
     free(rest);
     return status;

@@ -6,9 +6,11 @@
 
 #include "cli.h"
 #include "crash.h"
+#include "descriptor.h"
 #include "inputs.h"
 #include "progress.h"
 #include "run.h"
+#include "same_file.h"
 #include "tensor_file.h"
 
 #include <errno.h>
@@ -66,12 +68,17 @@ static bool take_trace(const struct typed *typed, struct run_request *request)
     return true;
 }
 
+static bool trace_is_file(const char *to)
+{
+    return to && strcmp(to, "stderr") != 0 && strcmp(to, "log") != 0 && !strchr(to, '%');
+}
+
 /* A trace appends; one that is asked for by name begins anew. False: it cannot be written, with the sentence printed. */
 static bool empty_trace(const struct run_request *request)
 {
     FILE *file;
 
-    if (!request->trace_to || strcmp(request->trace_to, "stderr") == 0 || strcmp(request->trace_to, "log") == 0 || strchr(request->trace_to, '%'))
+    if (!trace_is_file(request->trace_to))
         return true;
     file = fopen(request->trace_to, "w");
     if (file && fclose(file) == 0)
@@ -182,11 +189,30 @@ static bool request_fits(const struct hbg_workload *workload, const struct typed
         hbg__cli_error("run", "the device null calls no kernels: there is nothing to verify");
     else if (typed->out && !workload->report)
         hbg__cli_error("run", "workload %s reports no table: --out has nothing to write", workload->name);
-    else if (typed->out && typed->json && strcmp(typed->json, typed->out) == 0)
-        hbg__cli_error("run", "--json and --out name the same file");
     else
         return true;
     return false;
+}
+
+/* False: two of the files are one, with the sentence printed. */
+static bool files_apart(const char *name, const struct typed *typed, const char *const *assignment, size_t count)
+{
+    struct named_files files = { 0 };
+    char *list = typed->out_npy ? strdup(typed->out_npy) : NULL;
+    bool apart;
+
+    hbg__named_output(&files, "--json", NULL, typed->json);
+    hbg__named_output(&files, "--out", NULL, typed->out);
+    if (trace_is_file(typed->trace))
+        hbg__named_output(&files, "--trace", NULL, typed->trace);
+    if (list)
+        hbg__named_output_list(&files, "--out-npy", list);
+    hbg__named_assignments(&files, assignment, count);
+    if (hbg__descriptor_is_path(name))
+        hbg__named_input(&files, "workload", name);
+    apart = hbg__named_files_apart(&files, "run");
+    free(list);
+    return apart;
 }
 
 static bool write_tensors(struct outputs *o)
@@ -220,7 +246,7 @@ static int run_filled(struct hbg_setup *s, const struct typed *typed, const stru
     return status;
 }
 
-static int run(const struct hbg_workload *workload, const struct typed *typed, const char *const *assignment, size_t count)
+static int run(const char *name, const struct hbg_workload *workload, const struct typed *typed, const char *const *assignment, size_t count)
 {
     struct run_request request = { .rounds = 10, .warmup = 2 };
     struct hbg_setup *s;
@@ -228,7 +254,7 @@ static int run(const struct hbg_workload *workload, const struct typed *typed, c
     char text[160];
     int status;
 
-    if (!take_request(typed, &request, &seed) || !request_fits(workload, typed))
+    if (!take_request(typed, &request, &seed) || !request_fits(workload, typed) || !files_apart(name, typed, assignment, count))
         return CLI_MISUSED;
     s = hbg__setup_create(workload, seed, text, sizeof text);
     if (!s) {
@@ -280,7 +306,7 @@ int hbg__cmd_run(int argc, char **argv)
         if (!count)
             hbg__cli_error("run", "a workload is needed; `hbg list` shows them");
         else if ((workload = hbg__inputs_find_workload("run", rest[0])))
-            status = run(workload, &typed, rest + 1, count - 1);
+            status = run(rest[0], workload, &typed, rest + 1, count - 1);
         break;
     case CLI_REFUSED:
         break;

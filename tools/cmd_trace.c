@@ -5,6 +5,7 @@
 #include "command.h"
 
 #include "cli.h"
+#include "same_file.h"
 #include "trace_graph.h"
 #include "trace_page.h"
 #include "trace_perfetto.h"
@@ -138,6 +139,19 @@ static bool take_number(const char *option, const char *text, uint64_t *value)
     return !wrong;
 }
 
+/* False: two of the files are one, with the sentence printed. */
+static bool files_apart(const char *path, const struct typed *typed)
+{
+    struct named_files files = { 0 };
+
+    hbg__named_output(&files, "--json", NULL, typed->json);
+    hbg__named_output(&files, "--perfetto", NULL, typed->perfetto);
+    hbg__named_output(&files, "--page", NULL, typed->page);
+    if (strcmp(path, "-") != 0)
+        hbg__named_input(&files, "trace", path);
+    return hbg__named_files_apart(&files, "trace");
+}
+
 static int trace(const char *path, const struct typed *typed)
 {
     uint64_t cold = 2, flows = 0, run = 0;
@@ -147,6 +161,8 @@ static int trace(const char *path, const struct typed *typed)
     bool good;
 
     if (!take_number("--skip", typed->skip, &cold) || !take_number("--flows", typed->flows, &flows) || !take_number("--run", typed->run, &run))
+        return CLI_MISUSED;
+    if (!files_apart(path, typed))
         return CLI_MISUSED;
     wrong = hbg__trace_log_read(&log, path);
     if (wrong) {

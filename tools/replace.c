@@ -13,22 +13,76 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { LINKS_MOST = 40 };               /* as many as the system follows */
+
+/* what the link at `path` says, seen from where the caller is; NULL with errno, which is EINVAL or ENOENT where it is no link */
+static char *follow(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+    char *next = malloc(folder + PATH_MAX);
+    ssize_t length = next ? readlink(path, next + folder, PATH_MAX) : -1;
+
+    if (length < 0 || length == PATH_MAX) {
+        if (length > 0)
+            errno = ENAMETOOLONG;
+        free(next);
+        return NULL;
+    }
+    next[folder + (size_t)length] = '\0';
+    if (next[folder] == '/')
+        memmove(next, next + folder, (size_t)length + 1);
+    else
+        memcpy(next, path, folder);
+    return next;
+}
+
+char *hbg__replace_target(const char *path)
+{
+    char *at = strdup(path), *next;
+
+    for (int i = 0; at && i < LINKS_MOST; i++) {
+        next = follow(at);
+        if (!next && (errno == EINVAL || errno == ENOENT))
+            return at;
+        free(at);
+        at = next;
+        if (!next)
+            return NULL;
+    }
+    free(at);
+    errno = at ? ELOOP : ENOMEM;
+    return NULL;
+}
+
+/* could a file be made there? */
+static int check_folder(const char *target)
+{
+    const char *slash = strrchr(target, '/');
+    char folder[PATH_MAX];
+
+    if (!*target)
+        return ENOENT;
+    if (strlen(target) >= sizeof folder)
+        return ENAMETOOLONG;
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - target + 1) : 1, slash ? target : ".");
+    return access(folder, W_OK) ? errno : 0;
+}
+
 int hbg__replace_check(const char *path)
 {
     struct stat there;
-    char folder[PATH_MAX];
-    const char *slash = strrchr(path, '/');
+    char *target;
+    int why;
 
     if (stat(path, &there) == 0)
         return S_ISDIR(there.st_mode) ? EISDIR : access(path, W_OK) ? errno : 0;
     if (errno != ENOENT)
         return errno;
-    if (!*path)
-        return ENOENT;
-    if (strlen(path) >= sizeof folder)
-        return ENAMETOOLONG;
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path + 1) : 1, slash ? path : ".");
-    return access(folder, W_OK) ? errno : 0;
+    target = hbg__replace_target(path);
+    why = target ? check_folder(target) : errno;
+    free(target);
+    return why;
 }
 
 /* a new file beside r->path, with the rights of the old one; -1 where there can be none */
@@ -62,7 +116,7 @@ int hbg__replace_open(struct replacement *r, const char *path)
     bool there = stat(path, &old) == 0;
     int fd = -1, why;
 
-    *r = (struct replacement){ .path = there && S_ISREG(old.st_mode) ? realpath(path, NULL) : strdup(path) };
+    *r = (struct replacement){ .path = !there ? hbg__replace_target(path) : S_ISREG(old.st_mode) ? realpath(path, NULL) : strdup(path) };
     if (r->path && (!there || S_ISREG(old.st_mode)))
         fd = open_beside(r, there ? &old : NULL);
     if (r->path && fd < 0)

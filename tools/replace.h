@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A result file that takes the place of an older one all at once: it is written under another name beside it and renamed.
- * What is no regular file (a device, a pipe), and what lies in a folder that takes no new file, is written in place.
+ * What is no regular file (a device, a pipe), and what lies in a folder that takes no new file, is written in place. A link stays a
+ * link: the file that it leads to is replaced, or made where it leads to none.
  */
 #ifndef HBG_TOOLS_REPLACE_H
 #define HBG_TOOLS_REPLACE_H
@@ -12,6 +13,10 @@ struct replacement {
     FILE *stream;
     char *path, *temporary;             /* owned; temporary is NULL where the file is written in place */
 };
+
+/* The path with the links at its end followed, as far as they lead: where writing to a path that does not exist makes the file.
+   The caller frees it; NULL with errno. */
+char *hbg__replace_target(const char *path);
 
 /* Could a file be written there? 0, or an error number. */
 int hbg__replace_check(const char *path);

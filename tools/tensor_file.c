@@ -170,12 +170,6 @@ bool hbg__tensor_outputs_take(struct tensor_outputs *o, struct hbg_setup *s, con
     while ((entry = strsep(&rest, ","))) {
         if (!take_one(&o->output[o->count], s, entry, misused, text, text_size))
             return false;
-        for (size_t i = 0; i < o->count; i++) {
-            if (strcmp(o->output[i].path, o->output[o->count].path) == 0) {
-                snprintf(text, text_size, "--out-npy names the file `%.200s` twice", o->output[i].path);
-                return false;
-            }
-        }
         o->count++;
     }
     return true;

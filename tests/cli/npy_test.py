@@ -189,7 +189,7 @@ def refusals():
         expect_refused(2, "workload matmul has no tensor `d`; known are a, b, bias, c", *matmul, "--out-npy", f"d={folder}/o.npy")
         expect_refused(2, "--out-npy: `c` is not written NAME=FILE", *matmul, "--out-npy", "c")
         expect_refused(2, "--out-npy: tensor c needs a file", *matmul, "--out-npy", "c=-")
-        expect_refused(2, "--out-npy names the file `o.npy` twice", *matmul, "--out-npy", "c=o.npy,a=o.npy")
+        expect_refused(2, "--out-npy c and --out-npy a name the same file, `o.npy`", *matmul, "--out-npy", "c=o.npy,a=o.npy")
         expect_refused(1, "`/nowhere/o.npy` cannot be written: No such file", *matmul, "--out-npy", "c=/nowhere/o.npy")
 
 
