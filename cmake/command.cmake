@@ -41,4 +41,6 @@ if(HBG_TOOL_SOURCES)
     set_target_properties(hbg_command PROPERTIES OUTPUT_NAME hbg C_VISIBILITY_PRESET hidden
         ENABLE_EXPORTS ON)      # a loaded workload finds hbg_setup_* in the command
     target_link_libraries(hbg_command PRIVATE hbg_tools hbg_flags hbg_shared)
+    file(GENERATE OUTPUT $<TARGET_FILE_DIR:hbg_command>/hbg.source
+        CONTENT "${CMAKE_CURRENT_SOURCE_DIR}\n${CMAKE_BINARY_DIR}\n$<TARGET_FILE_DIR:hbg_shared>\n")
 endif()

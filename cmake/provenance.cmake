@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The build stamp: <build>/generated/hbg_build.h, rewritten at each build when the commit or the state of the tree changed.
+# The build stamp: <build>/generated/hbg_build.h, rewritten at each build when the commit or the state of the tree changed. It holds
+# neither a time nor a path, so that equal trees make equal files.
 #
 #   HBG_BUILD_VERSION   "0.1.0"
 #   HBG_BUILD_TEXT      "0.1.0 (1a2b3c4d, dirty)", as far as it is known
-#   HBG_BUILD_COMMIT    40 hexadecimal digits; empty when the tree is not a git checkout with a commit
+#   HBG_BUILD_COMMIT    40 or 64 hexadecimal digits; empty when the tree is not a git checkout with a commit
 #   HBG_BUILD_DIRTY     1 when a tracked file differs from the commit, else 0
-#   HBG_BUILD_SOURCE    the source tree it was built from
+#
+# Beside the command, and not installed, stands hbg.source: the source tree, the build tree and the library, a line each. By it the
+# command knows that it runs from a build tree, and whose HEAD it is compared with (tools/provenance.c).
 #
 # Included while configuring it makes the target; run with `cmake -P` it writes the header.
 
 if(CMAKE_SCRIPT_MODE_FILE)
     set(commit "")
     set(dirty 0)
+    foreach(name DIR WORK_TREE INDEX_FILE COMMON_DIR)       # a hook of another repository may run this build
+        unset(ENV{GIT_${name}})
+    endforeach()
     if(GIT)
         execute_process(COMMAND ${GIT} -C ${SOURCE} rev-parse --show-toplevel
             OUTPUT_VARIABLE top OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
@@ -44,7 +50,6 @@ if(CMAKE_SCRIPT_MODE_FILE)
 #define HBG_BUILD_TEXT \"${words}\"
 #define HBG_BUILD_COMMIT \"${commit}\"
 #define HBG_BUILD_DIRTY ${dirty}
-#define HBG_BUILD_SOURCE \"${SOURCE}\"
 ")
     set(before "")
     if(EXISTS "${HEADER}")

@@ -5,9 +5,7 @@
 #include "command.h"
 
 #include "cli.h"
-#include "hbg_build.h"
-
-#include <hbg/hbg.h>
+#include "provenance.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +19,7 @@ static const struct { const char *name; int (*run)(int argc, char **argv); const
     { "bench", hbg__cmd_bench, "measure submit, bind or dispatch" },
     { "new", hbg__cmd_new, "write a workload to start from" },
     { "info", hbg__cmd_info, "the machine, the library, a device" },
-    { "version", hbg__cmd_version, "the version" },
+    { "version", hbg__cmd_version, "the version, and whether command, library and source tree fit together" },
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -45,13 +43,12 @@ static int unknown_command(const char *name)
     return CLI_MISUSED;
 }
 
-/* A library of another build would be driven with the wrong layouts: better no run than wrong values. */
-static bool library_fits(void)
+/* `hbg version` says what fits and what does not, and judges itself. */
+static int run_command(size_t index, int argc, char **argv)
 {
-    if (strcmp(HBG_BUILD_TEXT, hbg_version()) == 0)
-        return true;
-    hbg__cli_error("", "this command is %s and the library it loaded is %s; build both again with `make`", HBG_BUILD_TEXT, hbg_version());
-    return false;
+    if (commands[index].run != hbg__cmd_version && !hbg__provenance_check())
+        return CLI_FAILED;
+    return commands[index].run(argc, argv);
 }
 
 static int dispatch(int argc, char **argv)
@@ -68,7 +65,7 @@ static int dispatch(int argc, char **argv)
         return hbg__cmd_version(0, NULL);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (strcmp(commands[i].name, argv[1]) == 0)
-            return library_fits() ? commands[i].run(argc - 2, argv + 2) : CLI_FAILED;
+            return run_command(i, argc - 2, argv + 2);
     return unknown_command(argv[1]);
 }
 

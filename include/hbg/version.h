@@ -42,6 +42,23 @@ extern "C" {
  */
 HBG_API const char *hbg_version(void);
 
+/**
+ * hbg_version_commit - the commit that the library was built from.
+ *
+ * Returns  its whole name, 40 or 64 hexadecimal digits; "" where the build knew none. Never NULL; static storage. A program that
+ *          was built with its library can compare it with its own; the command `hbg` does, and refuses to run with another
+ *
+ * Threads  any, at any time
+ */
+HBG_API const char *hbg_version_commit(void);
+
+/**
+ * hbg_version_dirty - did a tracked file differ from that commit when the library was built?
+ *
+ * Threads  any, at any time
+ */
+HBG_API bool hbg_version_dirty(void);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

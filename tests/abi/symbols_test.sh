@@ -15,7 +15,7 @@ if [[ -n $foreign ]]; then
     exit 1
 fi
 
-for name in hbg_version hbg_status_name hbg_status_text hbg_status_remedy; do
+for name in hbg_version hbg_version_commit hbg_version_dirty hbg_status_name hbg_status_text hbg_status_remedy; do
     grep -qx "$name" <<< "$exported" || { echo "libhbg.so does not export $name" >&2; exit 1; }
 done
 
@@ -29,7 +29,7 @@ if [[ -n $hidden ]]; then
 fi
 
 # a function that nobody calls wrongly: those of kernels get what a kernel was given, the others take a number or nothing
-harmless='^hbg__|^hbg_(version|fail|status_.*|view_.*)$'
+harmless='^hbg__|^hbg_(version|version_.*|fail|status_.*|view_.*)$'
 uncalled=$(grep -vE "$harmless" <<< "$exported" | while read -r name; do
     grep -q "\b$name(" "$HBG_SOURCE/tests/fault/bad_calls_test.c" || echo "$name"
 done)
