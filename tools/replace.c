@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,27 +86,76 @@ int hbg__replace_check(const char *path)
     return why;
 }
 
-/* a new file beside r->path, with the rights of the old one; -1 where there can be none */
-static int open_beside(struct replacement *r, const struct stat *old)
+/* the next name beside path, for the i-th try */
+static void name_beside(char *name, size_t size, const char *path, int i)
 {
-    size_t size = strlen(r->path) + 40;
+    snprintf(name, size, "%s.%ld.%d.new", path, (long)getpid(), i);
+}
+
+enum { NAME_MORE = 40, TRIES = 100 };
+
+/* a file without a name in the folder of r->path that can get one later; -1 where there is no such thing */
+static int open_unnamed(struct replacement *r)
+{
+    char *slash = strrchr(r->path, '/'), link[40], *folder = slash ? strndup(r->path, (size_t)(slash - r->path) + 1) : strdup(".");
+    int fd = folder ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+
+    free(folder);
+    if (fd < 0)
+        return -1;
+    r->unnamed = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    snprintf(link, sizeof link, "/proc/self/fd/%d", r->unnamed);
+    if (r->unnamed > 0 && access(link, F_OK) == 0)
+        return fd;
+    if (r->unnamed > 0)
+        close(r->unnamed);
+    r->unnamed = 0;
+    close(fd);
+    return -1;
+}
+
+static int open_named(struct replacement *r)
+{
+    size_t size = strlen(r->path) + NAME_MORE;
     int fd = -1;
 
     r->temporary = malloc(size);
-    for (int i = 0; r->temporary && i < 100; i++) {
-        snprintf(r->temporary, size, "%s.%ld.%d.new", r->path, (long)getpid(), i);
+    for (int i = 0; r->temporary && i < TRIES; i++) {
+        name_beside(r->temporary, size, r->path, i);
         fd = open(r->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || errno != EEXIST)
             break;
     }
-    if (fd >= 0 && old && fchmod(fd, old->st_mode & 07777) != 0) {
-        close(fd);
-        unlink(r->temporary);
-        fd = -1;
-    }
     if (fd < 0) {
         free(r->temporary);
         r->temporary = NULL;
+    }
+    return fd;
+}
+
+/* closes what is open and takes its name away */
+static void forget(struct replacement *r)
+{
+    if (r->unnamed > 0)
+        close(r->unnamed);
+    if (r->temporary)
+        unlink(r->temporary);
+    free(r->temporary);
+    r->temporary = NULL;
+    r->unnamed = 0;
+}
+
+/* a new file for r->path, with the rights of the old one; -1 where there can be none */
+static int open_beside(struct replacement *r, const struct stat *old)
+{
+    int fd = open_unnamed(r);
+
+    if (fd < 0)
+        fd = open_named(r);
+    if (fd >= 0 && old && fchmod(fd, old->st_mode & 07777) != 0) {
+        close(fd);
+        forget(r);
+        fd = -1;
     }
     return fd;
 }
@@ -131,22 +181,71 @@ int hbg__replace_open(struct replacement *r, const char *path)
     return why;
 }
 
+void hbg__replace_write(struct replacement *r, const void *data, size_t size)
+{
+    errno = 0;
+    if (size > 0 && fwrite(data, 1, size, r->stream) != size && !r->why)
+        r->why = errno ? errno : EIO;
+}
+
 int hbg__replace_end(struct replacement *r)
 {
-    int why = ferror(r->stream) ? EIO : 0;
-
-    if (fflush(r->stream) != 0)
-        why = errno;
-    if (fclose(r->stream) != 0 && !why)
-        why = errno;
+    if (fflush(r->stream) != 0 && !r->why)
+        r->why = errno;
+    if (fclose(r->stream) != 0 && !r->why)
+        r->why = errno;
     r->stream = NULL;
+    return r->why;
+}
+
+/* a name beside r->path for the unnamed file, and at once r->path in its stead: 0, or why not */
+static int link_and_rename(const struct replacement *r, const char *unnamed)
+{
+    size_t size = strlen(r->path) + NAME_MORE;
+    char *name = malloc(size);
+    int why = name ? EEXIST : ENOMEM;
+
+    for (int i = 0; why == EEXIST && i < TRIES; i++) {
+        name_beside(name, size, r->path, i);
+        why = linkat(AT_FDCWD, unnamed, AT_FDCWD, name, AT_SYMLINK_FOLLOW) != 0 ? errno : 0;
+    }
+    if (!why && rename(name, r->path) != 0) {
+        why = errno;
+        unlink(name);
+    }
+    free(name);
+    return why;
+}
+
+static int place_unnamed(const struct replacement *r)
+{
+    sigset_t ends, before;
+    char unnamed[40];
+    int why;
+
+    snprintf(unnamed, sizeof unnamed, "/proc/self/fd/%d", r->unnamed);
+    if (linkat(AT_FDCWD, unnamed, AT_FDCWD, r->path, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    if (errno != EEXIST)
+        return errno;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &ends, &before);
+    why = link_and_rename(r, unnamed);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     return why;
 }
 
 int hbg__replace_commit(struct replacement *r)
 {
-    int why = r->temporary && rename(r->temporary, r->path) != 0 ? errno : 0;
+    int why = 0;
 
+    if (r->unnamed > 0)
+        why = place_unnamed(r);
+    else if (r->temporary)
+        why = rename(r->temporary, r->path) != 0 ? errno : 0;
     if (!why) {
         free(r->temporary);
         r->temporary = NULL;
@@ -159,9 +258,7 @@ void hbg__replace_drop(struct replacement *r)
 {
     if (r->stream)
         fclose(r->stream);
-    if (r->temporary)
-        unlink(r->temporary);
-    free(r->temporary);
+    forget(r);
     free(r->path);
     *r = (struct replacement){ 0 };
 }

@@ -185,8 +185,8 @@ static int write_tensor(struct tensor_output *o)
 
     if (why)
         return why;
-    fwrite(header, 1, size, o->file.stream);
-    fwrite(t->data, 1, t->size_bytes, o->file.stream);
+    hbg__replace_write(&o->file, header, size);
+    hbg__replace_write(&o->file, t->data, t->size_bytes);
     return hbg__replace_end(&o->file);
 }
 
