@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void hbg__cli_error(const char *command, const char *format, ...)
 {
@@ -211,23 +212,34 @@ static int write_file(const struct cli_output *output)
     int why = hbg__replace_open(&file, output->path);
 
     if (why) return why;
-    fwrite(output->text, 1, output->length, file.stream);
+    hbg__replace_write(&file, output->text, output->length);
     why = hbg__replace_end(&file);
     if (!why) return hbg__replace_commit(&file);
     hbg__replace_drop(&file);
     return why;
 }
 
+int hbg__cli_flush(void)
+{
+    int why;
+
+    errno = 0;
+    why = fflush(stdout) != 0 ? errno : 0;
+    if (!why && ferror(stdout)) why = write(STDOUT_FILENO, "\n", 1) < 0 ? errno : EIO;      /* what is lost is lost: one more byte tells why */
+    return why;
+}
+
 bool hbg__cli_output_close(struct cli_output *output)
 {
     FILE *stream = output->stream;
-    int why = ferror(stream) ? EIO : 0;
+    int why = stream == stdout ? hbg__cli_flush() : ferror(stream) ? ENOMEM : 0;
 
-    if ((stream == stdout ? fflush(stream) : fclose(stream)) != 0 && !why) why = errno;
+    if (stream != stdout && fclose(stream) != 0 && !why) why = errno;
     if (stream != stdout && !why && output->length > 0) why = write_file(output);
     free(output->text);
     output->text = NULL;
     output->stream = NULL;
-    if (why) hbg__cli_error(output->command, "`%s` was not written whole: %s", output->path, strerror(why));
+    if (why && stream == stdout) hbg__cli_error(output->command, "standard output was not written whole: %s", strerror(why));
+    else if (why) hbg__cli_error(output->command, "`%s` was not written whole: %s", output->path, strerror(why));
     return !why;
 }

@@ -58,6 +58,9 @@ const char *hbg__cli_hint(const char *name, const char *const *known, size_t cou
 /* The exit status after the device of a spec was opened: a spec that asks for what there is not is a wrong command line. */
 int hbg__cli_device_status(enum hbg_status status);
 
+/* Standard output: 0 if all that was printed arrived, or why not. */
+int hbg__cli_flush(void);
+
 /* An output file: "-" is standard output. False: it could not be opened, or not all of it was written. */
 struct cli_output {
     const char *command, *path;

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* The command line as it was typed. */
 struct typed {
@@ -84,6 +85,27 @@ static bool empty_trace(const struct run_request *request)
     if (file && fclose(file) == 0)
         return true;
     hbg__cli_error("run", "`%s` cannot be written: %s", request->trace_to, strerror(errno));
+    return false;
+}
+
+/* False, with the sentence: the trace that was asked for ends before its last record. What is no regular file is believed. */
+static bool trace_whole(const char *to)
+{
+    char text[4097] = "";
+    struct stat there;
+    FILE *file = trace_is_file(to) && stat(to, &there) == 0 && S_ISREG(there.st_mode) ? fopen(to, "re") : NULL;
+    size_t size;
+
+    if (!file)
+        return true;
+    if (fseek(file, -(long)(sizeof text - 1), SEEK_END) != 0)
+        rewind(file);
+    size = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[size] = '\0';
+    if (strstr(text, " name=trace.end ") && strstr(text, " dropped=0 "))
+        return true;
+    hbg__cli_error("run", "the trace `%s` was not written whole", to);
     return false;
 }
 
@@ -238,7 +260,7 @@ static int run_filled(struct hbg_setup *s, const struct typed *typed, const stru
     status = empty_trace(request) ? open_outputs(typed, s, &outputs) : CLI_FAILED;
     if (status == CLI_OK) {
         good = run_workload(s, request, &outcome);
-        good = print_outputs(&outputs, s, request, &outcome) && good && write_tensors(&outputs);
+        good = print_outputs(&outputs, s, request, &outcome) && trace_whole(request->trace_to) && good && write_tensors(&outputs);
         if (!good)
             status = outcome.step && strcmp(outcome.step, "device") == 0 ? hbg__cli_device_status(outcome.status) : CLI_FAILED;
     }

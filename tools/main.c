@@ -7,7 +7,7 @@
 #include "cli.h"
 #include "provenance.h"
 
-#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,11 +71,13 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    int status = dispatch(argc, argv);
+    int status, why;
 
-    errno = 0;
-    if ((fflush(stdout) != 0 || ferror(stdout)) && status == CLI_OK) {
-        hbg__cli_error("", "standard output was not written whole: %s", strerror(errno ? errno : EIO));
+    signal(SIGXFSZ, SIG_IGN);                           /* a file that may not grow further is a sentence */
+    status = dispatch(argc, argv);
+    why = hbg__cli_flush();
+    if (why && status == CLI_OK) {
+        hbg__cli_error("", "standard output was not written whole: %s", strerror(why));
         status = CLI_FAILED;
     }
     return status;

@@ -57,16 +57,25 @@ static bool write_line(struct hbg__trace *trace, struct hbg__trace_line *line)
         trace->log.fn(trace->log.user, HBG_LOG_INFO, line->text);
         return true;
     }
-    do written = write(trace->fd, line->text, line->used);
-    while (written < 0 && errno == EINTR);
-    return written == (ssize_t)line->used;              /* a part of a record is none: the rest would tear the next one */
+    for (size_t at = 0; at < line->used; at += (size_t)written) {       /* a second write is for what was full: it tells why */
+        do written = write(trace->fd, line->text + at, line->used - at);
+        while (written < 0 && errno == EINTR);
+        if (written < 0) return false;
+    }
+    return true;
+}
+
+static void count_dropped(struct hbg__trace *trace, int why)
+{
+    if (hbg__fetch_add_relaxed64(&trace->dropped, 1) == 0)      /* relaxed: a count */
+        hbg__log_write(&trace->log, HBG_LOG_WARN, "the trace is not whole: a record could not be written: %s", strerror(why));
 }
 
 void hbg__trace_write(struct hbg__trace *trace, struct hbg__trace_line *line)
 {
     hbg__line_end(line);
     if (HBG_LIKELY(write_line(trace, line))) hbg__fetch_add_relaxed64(&trace->emitted, 1);  /* relaxed: a count */
-    else hbg__fetch_add_relaxed64(&trace->dropped, 1);                                      /* relaxed: likewise */
+    else count_dropped(trace, errno);
 }
 
 void hbg__trace_announce(struct hbg__trace *trace, const char *platform, uint32_t workers, uint32_t depth)

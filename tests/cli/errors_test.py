@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad command lines and bad tables: the exit status, one sentence on standard error, nothing on standard output."""
 import os
+import resource
 import subprocess
 import tempfile
 
@@ -123,7 +124,27 @@ def outputs_that_cannot_be_written():
     with open("/dev/full", "w") as full:
         for arguments in (["list"], ["version"], ["info"], ["run", "vector", "n=10"], ["run", "vector", "n=10", "--json", "-"]):
             done = subprocess.run([HBG, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
-            assert done.returncode == 1 and "not written whole" in done.stderr, (arguments, done.returncode, done.stderr)
+            assert done.returncode == 1 and "not written whole: No space left" in done.stderr, (arguments, done.returncode, done.stderr)
+
+
+def small():
+    """A process whose files may have 2,000 bytes."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))
+
+
+def files_that_may_not_grow():
+    """Larger than that: the sentence says why, the old file stays, nothing is left beside it."""
+    with tempfile.TemporaryDirectory() as folder:
+        for arguments, name in ((["describe", "matmul", "--format", "json", "--out", "f"], "`f`"), (["run", "vector", "--out-npy", "z=f"], "`f`"),
+                                (["describe", "matmul"], "standard output"), (["run", "vector", "n=10", "--trace", "f"], "the trace `f`")):
+            with open(os.path.join(folder, "f"), "w") as file:
+                file.write("old")
+            with open(os.path.join(folder, "text"), "w") as text:
+                done = subprocess.run([HBG, *arguments], cwd=folder, stdout=text, stderr=subprocess.PIPE, text=True, timeout=60, preexec_fn=small)
+            assert done.returncode == 1 and f"{name} was not written whole" in done.stderr, (arguments, done.returncode, done.stderr)
+            assert "File too large" in done.stderr, (arguments, done.stderr)
+            assert sorted(os.listdir(folder)) == ["f", "text"], os.listdir(folder)
+            assert "trace" in name or open(os.path.join(folder, "f")).read() == "old", arguments
 
 
 def help_is_no_error():
@@ -137,6 +158,6 @@ def help_is_no_error():
 
 
 if __name__ == "__main__":
-    for test in (misuses, bad_tables, outputs_that_cannot_be_written, help_is_no_error):
+    for test in (misuses, bad_tables, outputs_that_cannot_be_written, files_that_may_not_grow, help_is_no_error):
         test()
         print("ok", test.__name__)
