@@ -258,10 +258,29 @@ static void print_cell(FILE *file, double value)
     fputs(text, file);
 }
 
+/* as RFC 4180 has it: in quotes, its own quotes doubled, where it holds what ends a field */
+static void print_name(FILE *file, const char *name)
+{
+    bool quoted = name[strcspn(name, ",\"\r\n")] != '\0';
+
+    if (quoted)
+        fputc('"', file);
+    for (; *name; name++) {
+        if (*name == '"')
+            fputc('"', file);
+        fputc(*name, file);
+    }
+    if (quoted)
+        fputc('"', file);
+}
+
 void hbg__run_print_csv(FILE *file, const struct hbg_setup *s)
 {
-    for (size_t k = 0; k < s->column_count; k++)
-        fprintf(file, "%s%s", k ? "," : "", s->column[k]);
+    for (size_t k = 0; k < s->column_count; k++) {
+        if (k)
+            fputc(',', file);
+        print_name(file, s->column[k]);
+    }
     fputc('\n', file);
     for (size_t i = 0; i < s->row_count; i++) {
         for (size_t k = 0; k < s->column_count; k++) {

@@ -31,7 +31,7 @@ int hbg__setup_fail(struct hbg_setup *s, bool misused, const char *format, ...)
 
 int hbg_setup_fail(struct hbg_setup *s, const char *text)
 {
-    return hbg__setup_fail(s, true, "%s", text);
+    return hbg__setup_fail(s, true, "%s", text && *text ? text : "it gave up without a reason");
 }
 
 /* ---- parameters ---- */

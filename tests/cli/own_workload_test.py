@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Workloads in files of their own: they are listed and run; a file that is none, and a crash inside of one, gets a sentence."""
+import csv
+import io
 import os
 import pathlib
 import re
@@ -61,7 +63,14 @@ static int golden(struct hbg_setup *s)
     if (x) *x = (int32_t)hbg_setup_i64(s, "n") + 1;
     return 0;
 }
-static int report(struct hbg_setup *s) { return hbg_setup_text(s, "where")[0] == 'r' ? crash(hbg_setup_text(s, "where")[1]) : 0; }
+static int report(struct hbg_setup *s)
+{
+    static const char *const columns[] = { "plain", "with, comma", "say \\"so\\"", "two\\nlines", "" };
+    static const double cells[] = { 1, 2.5, 3, 4, 5 };
+    if (hbg_setup_text(s, "where")[0] == 't') hbg_setup_table(s, columns, 5, cells, 1);
+    if (hbg_setup_text(s, "where")[0] == 'n') return hbg_setup_fail(s, hbg_setup_text(s, "where")[1] ? "" : NULL);
+    return hbg_setup_text(s, "where")[0] == 'r' ? crash(hbg_setup_text(s, "where")[1]) : 0;
+}
 #ifndef PARAMS
 #define PARAMS "n=5  tasks before the last one", "where=  a place and a way to crash"
 #endif
@@ -176,11 +185,21 @@ def check_crashes(path):
     check_refused(1, "hbg describe: own: its function `build` crashed: SIGSEGV, ", "describe", path, "where=bs")
 
 
+def check_report(path):
+    done = run("run", path, "where=t", "--out", "-")
+    assert done.returncode == 0, done.stderr
+    assert list(csv.reader(io.StringIO(done.stdout, newline=""))) == [["plain", "with, comma", 'say "so"', "two\nlines", ""], ["1", "2.5", "3", "4", "5"]], done.stdout
+    for where in ("n", "ne"):
+        done = run("run", path, f"where={where}")
+        assert done.returncode == 1 and done.stderr == "hbg run: own: it gave up without a reason\n", done.stderr
+
+
 def main():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with tempfile.TemporaryDirectory() as folder:
         path = make(folder, "own", BASE + WHOLE.replace("CHANGE", ""))
         check_good(path, folder)
+        check_report(path)
         check_files(path, folder)
         check_descriptors(folder)
         check_crashes(path)
