@@ -41,7 +41,8 @@ struct hbg_result {
     uint64_t device_ns;         /* from the first worker's start to the end of the last task */
     uint64_t run_ns;            /* from prepare, once it had its slot, to the end of finish */
     uint32_t replayed;          /* 1: nothing was built */
-    char why[64];               /* why a pure program was built although it had recordings; else empty */
+    char why[64];               /* why a pure program was built although it had recordings, "argument 2: its shape, strides or type";
+                                   else empty */
 };
 
 /* Called when a run has ended, by a worker's thread; it must not block. */

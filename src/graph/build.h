@@ -66,10 +66,17 @@ void hbg__graph_destroy(struct hbg_graph *graph);
 enum hbg_status hbg__graph_build(struct hbg_graph *graph, const struct hbg__build_input *input,
                                  struct hbg__recording *recording, struct hbg_error *error);
 
-/* Does everything that the recording depended on still hold for this boundary? If not, *why is a static sentence fragment
-   ("the shape of argument 2", "a value read by the build"). Cost: some ns an argument, 1 ns a guarded value, no allocation. */
+/* What no longer holds: "its shape, strides or type" of argument 2, or "memory named by hbg_guard" of none (HBG__NO_ARG). */
+struct hbg__miss {
+    const char *what;                   /* static; at most 47 characters */
+    uint32_t arg;
+};
+#define HBG__NO_ARG UINT32_MAX
+
+/* Does everything that the recording depended on still hold for this boundary? If not, *miss says what does not.
+   Cost: some ns an argument, 1 ns a guarded value, no allocation. */
 bool hbg__recording_holds(const struct hbg__recording *recording, const struct hbg__boundary *boundary,
-                          const struct hbg__buffer_ops *buffers, const char **why);
+                          const struct hbg__buffer_ops *buffers, struct hbg__miss *miss);
 
 /* Close the arena, drop the buffers, free the guards; NULL members are fine. */
 void hbg__recording_release(struct hbg__recording *recording, struct hbg__memory *memory, const struct hbg__buffer_ops *buffers);

@@ -358,13 +358,20 @@ static bool same_region(const struct hbg_region *a, const struct hbg_region *b)
     return difference == 0;
 }
 
+/* True, and said, where there is something. */
+static bool missed(struct hbg__miss *miss, uint32_t arg, const char *what)
+{
+    *miss = (struct hbg__miss){ what, arg };
+    return what != NULL;
+}
+
 static const char *changed_arg(const struct hbg__boundary_arg *was, const struct hbg__boundary_arg *is)
 {
-    if (was->arg.kind != is->arg.kind) return "the access mode of an argument";
-    if (was->group != is->group) return "which arguments share storage";
-    if (was->group == UINT32_MAX) return was->arg.dtype == is->arg.dtype ? NULL : "the type of a scalar";
-    if ((was->arg.u.region.flags ^ is->arg.u.region.flags) & HBG_REGION_READ_ONLY) return "the access mode of an argument";
-    return same_region(&was->arg.u.region, &is->arg.u.region) ? NULL : "the shape, strides or type of an argument";
+    if (was->arg.kind != is->arg.kind) return "its access mode";
+    if (was->group != is->group) return "which others share its storage";
+    if (was->group == UINT32_MAX) return was->arg.dtype == is->arg.dtype ? NULL : "its type";
+    if ((was->arg.u.region.flags ^ is->arg.u.region.flags) & HBG_REGION_READ_ONLY) return "its access mode";
+    return same_region(&was->arg.u.region, &is->arg.u.region) ? NULL : "its shape, strides or type";
 }
 
 static bool names_buffer(const struct hbg__recording *r, const struct hbg_buffer *buffer)
@@ -374,24 +381,32 @@ static bool names_buffer(const struct hbg__recording *r, const struct hbg_buffer
     return false;
 }
 
+/* the first argument that lies in the group */
+static uint32_t arg_of_group(const struct hbg__boundary *b, uint32_t group)
+{
+    for (uint32_t i = 0; i < b->arg_count; i++)
+        if (b->arg[i].group == group) return i;
+    return HBG__NO_ARG;
+}
+
 /* Arguments of one group keep the distances between them, and their places in a buffer that the build names itself; such buffers stay
    those, and no others. */
-static const char *changed_groups(const struct hbg__recording *r, const struct hbg__boundary *b)
+static bool changed_groups(const struct hbg__recording *r, const struct hbg__boundary *b, struct hbg__miss *miss)
 {
     const struct hbg__guards *guards = r->guards;
     for (uint32_t i = 0; i < b->arg_count; i++) {
         if (b->arg[i].group == UINT32_MAX) continue;
         for (uint32_t j = 0; j < i; j++)
             if (b->arg[j].group == b->arg[i].group && b->arg[i].displacement - b->arg[j].displacement !=
-                guards->arg[i].displacement - guards->arg[j].displacement) return "the distance between arguments of one storage";
+                guards->arg[i].displacement - guards->arg[j].displacement) return missed(miss, i, "its distance from others in its storage");
         if (b->arg[i].displacement != guards->arg[i].displacement && names_buffer(r, b->group[b->arg[i].group].buffer))
-            return "the place of an argument in a buffer which the build names";
+            return missed(miss, i, "its place in a buffer which the build names");
     }
     for (uint32_t k = 0; k < b->group_count; k++) {
         const struct hbg_buffer *was = guards->group[k].buffer, *is = b->group[k].buffer;
-        if (was != is && (names_buffer(r, was) || names_buffer(r, is))) return "an argument that is a buffer which the build names";
+        if (was != is && (names_buffer(r, was) || names_buffer(r, is))) return missed(miss, arg_of_group(b, k), "its buffer, one which the build names");
     }
-    return NULL;
+    return false;
 }
 
 static bool shares_storage(const struct hbg__boundary *b)
@@ -420,26 +435,27 @@ static bool same_bytes(const struct hbg__guards *guards, const struct hbg__guard
     return true;
 }
 
-static const char *changed_value(const struct hbg__guards *guards, const struct hbg__boundary *b, const struct hbg__buffer_ops *ops)
+static bool changed_value(const struct hbg__guards *guards, const struct hbg__boundary *b, const struct hbg__buffer_ops *ops, struct hbg__miss *miss)
 {
     for (uint32_t i = 0; i < guards->count; i++) {
         const struct hbg__guard *guard = &guards->item[i];
-        if (guard->kind == HBG__GUARD_VALUE && b->arg[guard->group].arg.u.bits != guard->offset) return "a scalar that the build looked at";
-        if (guard->kind == HBG__GUARD_BYTES && !same_bytes(guards, guard, b, ops)) return "data that the build read";
+        if (guard->kind == HBG__GUARD_VALUE && b->arg[guard->group].arg.u.bits != guard->offset)
+            return missed(miss, guard->group, "its value, which the build looked at");
+        if (guard->kind == HBG__GUARD_BYTES && !same_bytes(guards, guard, b, ops))
+            return missed(miss, arg_of_group(b, guard->group), "data in its storage that the build read");
         if (guard->kind == HBG__GUARD_MEMORY && memcmp(guard->memory, guards->bytes + guard->copy, guard->size_bytes) != 0)
-            return "memory named by hbg_guard";
+            return missed(miss, HBG__NO_ARG, "memory named by hbg_guard");
     }
-    return NULL;
+    return false;
 }
 
 bool hbg__recording_holds(const struct hbg__recording *recording, const struct hbg__boundary *boundary,
-                          const struct hbg__buffer_ops *buffers, const char **why)
+                          const struct hbg__buffer_ops *buffers, struct hbg__miss *miss)
 {
     const struct hbg__guards *guards = recording->guards;
-    *why = "the number of arguments";
-    if (!guards || !recording->head || guards->arg_count != boundary->arg_count || guards->group_count != boundary->group_count) return false;
-    for (uint32_t i = 0; i < boundary->arg_count; i++)
-        if ((*why = changed_arg(&guards->arg[i], &boundary->arg[i]))) return false;
-    if ((shares_storage(boundary) || recording->buffer_count) && (*why = changed_groups(recording, boundary))) return false;
-    return (*why = changed_value(guards, boundary, buffers)) == NULL;
+    if (!guards || !recording->head || guards->arg_count != boundary->arg_count) return !missed(miss, HBG__NO_ARG, "the number of arguments");
+    for (uint32_t i = 0; i < boundary->arg_count; i++)      /* their groups are the same ones then, and as many */
+        if (missed(miss, i, changed_arg(&guards->arg[i], &boundary->arg[i]))) return false;
+    if ((shares_storage(boundary) || recording->buffer_count) && changed_groups(recording, boundary, miss)) return false;
+    return !changed_value(guards, boundary, buffers, miss);
 }

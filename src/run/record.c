@@ -41,20 +41,21 @@ static struct hbg__kept *find_kept(struct hbg__run *run)
     struct hbg_program *program = run->program;
     struct hbg__boundary boundary = hbg__run_boundary(run);
     struct hbg__buffer_ops buffers = hbg__device_buffer_ops(run->device);
-    const char *why = NULL;
+    struct hbg__miss first = { NULL, HBG__NO_ARG };
     for (int i = 0; i < HBG__KEPT_MAX; i++) {
         struct hbg__kept *kept = &program->kept[i];
-        const char *reason = NULL;
+        struct hbg__miss miss;
         if (!kept->ready) continue;
-        if (hbg__recording_holds(&kept->recording, &boundary, &buffers, &reason)) {
+        if (hbg__recording_holds(&kept->recording, &boundary, &buffers, &miss)) {
             kept->last_use = ++program->turn;
             use(kept);
             return kept;
         }
-        if (!why) why = reason ? reason : "a guard";
+        if (!first.what) first = miss;
     }
-    if (why) {
-        snprintf(run->why, sizeof run->why, "%s", why);
+    if (first.what) {
+        if (first.arg == HBG__NO_ARG) snprintf(run->why, sizeof run->why, "%s", first.what);
+        else snprintf(run->why, sizeof run->why, "argument %" PRIu32 ": %s", first.arg, first.what);
         hbg__count(&run->device->counters.replay_misses, 1);
     }
     return NULL;
