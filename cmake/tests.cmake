@@ -3,7 +3,7 @@
 # Tests. One cmocka binary per *_test.c, named in ctest by its path below tests/ and labelled with its folders:
 # tests/unit/base/vec_test.c is the test unit/base/vec with the labels unit and base.
 #
-#   unit backend stress regress fault fuzz   *_test.c, linked with libhbg.a, tests/support/*.c and cmocka (all but the units
+#   unit backend stress regress fault fuzz sim   *_test.c, linked with libhbg.a, tests/support/*.c and cmocka (all but the units
 #              of src with the tools and the workloads too); src/ is on the include path; "wraps: mmap" in a file's head lets
 #              it stand in for calls of the library to mmap()
 #   model      *_model.cpp, Relacy models
@@ -49,7 +49,7 @@ if(HBG_SUPPORT_SOURCES)
 endif()
 
 file(GLOB_RECURSE HBG_TEST_SOURCES CONFIGURE_DEPENDS tests/unit/*_test.c tests/backend/*_test.c tests/stress/*_test.c
-    tests/regress/*_test.c tests/fault/*_test.c tests/fuzz/*_test.c)
+    tests/regress/*_test.c tests/fault/*_test.c tests/fuzz/*_test.c tests/sim/*_test.c)
 if(NOT HBG_DEBUG)           # there are no seams to hold anybody at: src/sched/seam.h
     list(FILTER HBG_TEST_SOURCES EXCLUDE REGEX "/seam_test\\.c$")
 endif()

@@ -19,8 +19,9 @@
  *     hbg__word_wait(word, v, ns)    sleep while *word == v, at most ns (UINT64_MAX: without limit); may return early
  *     hbg__word_wake(word, count)    wake up to count threads that sleep on word
  *
- * Back ends: atomic_c11.h (compiler builtins, C11 and C++17; park.c sleeps on a futex) and atomic_model.h (Relacy; chosen by
- * HBG_ATOMIC_MODEL, in which case the whole program is one translation unit of C++).
+ * Back ends: atomic_c11.h (compiler builtins, C11 and C++17; park.c sleeps on a futex), atomic_sim.h (coroutines of one thread;
+ * chosen by HBG_ATOMIC_SIM in the device code of src/platform/sim) and atomic_model.h (Relacy; chosen by HBG_ATOMIC_MODEL, in
+ * which case the whole program is one translation unit of C++).
  */
 #ifndef HBG_ATOMIC_ATOMIC_H
 #define HBG_ATOMIC_ATOMIC_H
@@ -34,6 +35,8 @@
 
 #ifdef HBG_ATOMIC_MODEL
 #include "atomic/atomic_model.h"
+#elif defined(HBG_ATOMIC_SIM)
+#include "atomic/atomic_sim.h"
 #else
 #include "atomic/atomic_c11.h"
 #endif

@@ -12,7 +12,7 @@
 
 enum {
     CHUNK_MAX = 64, CHUNK_NS = 20000,
-    SPINS_PER_CLOCK = 16, YIELDS_MAX = 8,
+    SPINS_PER_CLOCK = 16, WAIT_YIELDS_MAX = 8,
     NAP_FIRST_NS = 20000, NAP_MAX_NS = 1000000, NAP_SHARE = 8,  /* a nap is an eighth of the time waited so far */
     QUIET_NS = 1000000                                          /* waited longer than this: count as not running */
 };
@@ -41,7 +41,7 @@ static HBG_COLD uint32_t wait_for(struct hbg__worker *worker, uint32_t producer)
                 return HBG__SLOT_EMPTY;
             }
         }
-        if (yields < YIELDS_MAX) {
+        if (yields < WAIT_YIELDS_MAX) {
             ++yields;
             hbg__yield();
             continue;

@@ -123,17 +123,22 @@ void dag_slots_close(struct dag_slots *slots) { free(slots->slot); }
 
 /* ---- runs ---- */
 
-void dag_launch(struct dag *dag, struct hbg__workers *workers, struct dag_slots *slots, uint32_t mode, struct test_launch *launch)
+void dag_launch_open(struct dag *dag, uint32_t workers, struct dag_slots *slots, uint32_t mode, struct test_launch *launch)
 {
     assert(dag->count <= slots->count);
     struct hbg_kernel kernel = dag_kernel[0];
     kernel.user = dag;
-    test_launch_open(launch, &dag->image, &kernel, 1, hbg__workers_count(workers));
+    test_launch_open(launch, &dag->image, &kernel, 1, workers);
     launch->launch.slots = (uint64_t)(uintptr_t)slots->slot;
     launch->launch.epoch = dag_slots_next(slots);
     launch->launch.mode = mode;
     ++dag->run;
     dag->early = 0;
+}
+
+void dag_launch(struct dag *dag, struct hbg__workers *workers, struct dag_slots *slots, uint32_t mode, struct test_launch *launch)
+{
+    dag_launch_open(dag, hbg__workers_count(workers), slots, mode, launch);
     hbg__workers_launch(workers, &launch->launch);
 }
 

@@ -43,6 +43,8 @@ void dag_slots_open(struct dag_slots *slots, uint32_t count, uint64_t seed, uint
 uint32_t dag_slots_next(struct dag_slots *slots);       /* the next epoch; clears the words when it wraps */
 void dag_slots_close(struct dag_slots *slots);
 
+/* Everything but the launch itself: another run of the dag begins. */
+void dag_launch_open(struct dag *dag, uint32_t workers, struct dag_slots *slots, uint32_t mode, struct test_launch *launch);
 /* Launch the dag and wait. */
 void dag_launch(struct dag *dag, struct hbg__workers *workers, struct dag_slots *slots, uint32_t mode, struct test_launch *launch);
 void dag_run(struct dag *dag, struct hbg__workers *workers, struct dag_slots *slots, uint32_t mode, struct hbg__launch_result *result);
