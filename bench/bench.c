@@ -53,6 +53,7 @@ static int measure_one(const char *name, const char *only, bool quick, const cha
     struct named_files files = { 0 };
     if (!measure) return CLI_MISUSED;
     hbg__named_output(&files, "--json", NULL, json);
+    hbg__named_standard_output(&files);
     if (!hbg__named_files_apart(&files, "bench")) return CLI_MISUSED;
     struct bench *b = calloc(1, sizeof *b);
     if (!b) {

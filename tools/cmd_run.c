@@ -232,6 +232,7 @@ static bool files_apart(const char *name, const struct typed *typed, const char 
     hbg__named_assignments(&files, assignment, count);
     if (hbg__descriptor_is_path(name))
         hbg__named_input(&files, "workload", name);
+    hbg__named_standard_output(&files);
     apart = hbg__named_files_apart(&files, "run");
     free(list);
     return apart;

@@ -149,6 +149,7 @@ static bool files_apart(const char *path, const struct typed *typed)
     hbg__named_output(&files, "--page", NULL, typed->page);
     if (strcmp(path, "-") != 0)
         hbg__named_input(&files, "trace", path);
+    hbg__named_standard_output(&files);
     return hbg__named_files_apart(&files, "trace");
 }
 

@@ -103,6 +103,17 @@ void hbg__named_assignments(struct named_files *f, const char *const *assignment
     }
 }
 
+void hbg__named_standard_output(struct named_files *f)
+{
+    struct stat there;
+
+    for (size_t i = 0; i < f->count; i++)
+        if (f->file[i].output && strcmp(f->file[i].path, "-") == 0)
+            return;
+    if (fstat(STDOUT_FILENO, &there) == 0 && S_ISREG(there.st_mode))
+        add(f, true, "standard output", NULL, "-");
+}
+
 static bool same(const struct named_file *a, const struct named_file *b)
 {
     if (a->output && b->output && strcmp(a->path, "-") == 0 && strcmp(b->path, "-") == 0)
@@ -124,21 +135,10 @@ static void tell(const char *command, const struct named_file *a, const struct n
         hbg__cli_error(command, "%s and %s name the same file: `%s` and `%s`", a->label, b->label, a->path, b->path);
 }
 
-/* What is printed beside the files goes to standard output. */
-static void add_standard_output(struct named_files *f)
-{
-    for (size_t i = 0; i < f->count; i++)
-        if (f->file[i].output && strcmp(f->file[i].path, "-") == 0)
-            return;
-    if (f->count)
-        add(f, true, "standard output", NULL, "-");
-}
-
 bool hbg__named_files_apart(struct named_files *f, const char *command)
 {
     const struct named_file *a = NULL, *b = NULL;
 
-    add_standard_output(f);
     for (size_t i = 0; i < f->count && !b; i++)
         for (size_t k = i + 1; k < f->count && !b; k++)
             if ((f->file[i].output || f->file[k].output) && same(&f->file[i], &f->file[k])) {

@@ -41,6 +41,9 @@ void hbg__named_input(struct named_files *f, const char *name, const char *path)
 /* The values of "key=value" that name files. */
 void hbg__named_assignments(struct named_files *f, const char *const *assignment, size_t count);
 
+/* After all others, of a command that prints beside its files: standard output, where it is a file. */
+void hbg__named_standard_output(struct named_files *f);
+
 /* Releases the names. False: two of them may not be the same file and are, with the sentence printed. */
 bool hbg__named_files_apart(struct named_files *f, const char *command);
 
