@@ -132,7 +132,8 @@ HBG_API HBG_CHECK enum hbg_status hbg_run_argument(struct hbg_run run, uint32_t 
  *
  * Regions are compared as bytes of this run: two intermediates that had the same bytes of the heap one after the other count as one.
  *
- * Cost     O(arguments of one x arguments of the other)
+ * Cost     O(n log n) in the arguments of both tasks, where their views have no gaps; one with gaps is compared with all near it
+ * Errors   HBG_E_NO_MEMORY, where one has more than 16 arguments
  */
 HBG_API HBG_CHECK enum hbg_status hbg_run_edge(struct hbg_run run, uint32_t task, uint32_t edge, struct hbg_edge_info *info);
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "graph/hazard_stats.h"
-#include "graph/region_overlap.h"
 #include "run/abi.h"
+#include "run/meeting.h"
 #include "run/run.h"
 
 static const unsigned char *payload_of(const struct hbg__run *run) { return hbg__image_payload(run->kept->recording.head); }
@@ -173,36 +173,56 @@ static bool bytes_of(const struct hbg__run *run, const struct hbg__task_record *
     return hbg__view_canonical(view, (int64_t)(run->descriptor->base[arg->base] + arg->word), l->element_bytes, l->rank, l->shape, l->stride_bytes);
 }
 
-/* Do the two arguments touch bytes in common, and may one of them write? */
-static bool meet(const struct hbg__run *run, const struct hbg__task_record *a, uint32_t i, const struct hbg__view *bytes,
-                 const struct hbg__task_record *b, uint32_t j)
-{
-    struct hbg__view other;
-    if (kind_of(run, a, i) == HBG_ARG_IN && kind_of(run, b, j) == HBG_ARG_IN) return false;
-    return bytes_of(run, b, j, &other) && hbg__view_overlap(bytes, &other) != HBG__DISJOINT;
-}
+enum { TOUCHES_HERE = 16 };              /* of the small tasks, which is most of them */
 
-static void find_pairs(const struct hbg__run *run, const struct hbg__task_record *task, const struct hbg__task_record *producer,
-                       struct hbg_edge_info *made)
+/* The bytes of a task's arguments, and how many of them have any: `here`, or a block of the device's memory, or NULL. */
+static struct hbg__touch *touches_of(const struct hbg__run *run, const struct hbg__task_record *task, struct hbg__touch *here, uint32_t *count)
 {
-    struct hbg__view bytes;
-    for (uint32_t i = 0; i < arguments_of(task); i++) {
-        if (!bytes_of(run, task, i, &bytes)) continue;
-        for (uint32_t j = 0; j < arguments_of(producer); j++) {
-            if (!meet(run, task, i, &bytes, producer, j) || made->pair_count++) continue;
-            made->argument = i;
-            made->producer_argument = j;
-        }
+    uint32_t arguments = arguments_of(task);
+    struct hbg__touch *touch = arguments <= TOUCHES_HERE ? here : hbg__alloc(&run->device->memory, arguments * sizeof *touch, 16);
+    *count = 0;
+    for (uint32_t i = 0; touch && i < arguments; i++) {
+        struct hbg__touch *t = &touch[*count];
+        if (!bytes_of(run, task, i, &t->view)) continue;
+        t->end = hbg__view_end(&t->view);
+        t->position = i;
+        t->reads = kind_of(run, task, i) == HBG_ARG_IN;
+        ++*count;
     }
+    return touch;
 }
 
-static void find_cause(const struct hbg__run *run, const struct hbg__task_record *task, struct hbg_edge_info *made)
+static void touches_free(const struct hbg__run *run, const struct hbg__task_record *task, struct hbg__touch *touch)
+{
+    uint32_t arguments = arguments_of(task);
+    if (arguments > TOUCHES_HERE) hbg__free(&run->device->memory, touch, arguments * sizeof *touch, 16);
+}
+
+static enum hbg_status find_pairs(const struct hbg__run *run, const struct hbg__task_record *task, const struct hbg__task_record *producer,
+                                  struct hbg_edge_info *made)
+{
+    struct hbg__touch my_few[TOUCHES_HERE], their_few[TOUCHES_HERE];
+    struct hbg__meeting meeting = { 0 };
+    uint32_t my_count, their_count;
+    struct hbg__touch *mine = touches_of(run, task, my_few, &my_count), *theirs = touches_of(run, producer, their_few, &their_count);
+    enum hbg_status status = mine && theirs ? HBG_OK : HBG_E_NO_MEMORY;
+    if (!status) hbg__meeting_find(&run->device->memory, mine, my_count, theirs, their_count, &meeting);
+    touches_free(run, producer, theirs);
+    touches_free(run, task, mine);
+    made->argument = meeting.mine;
+    made->producer_argument = meeting.theirs;
+    made->pair_count = meeting.pair_count;
+    made->cause = meeting.pair_count ? HBG_EDGE_REGION : HBG_EDGE_ORDER;
+    return status;
+}
+
+static enum hbg_status find_cause(const struct hbg__run *run, const struct hbg__task_record *task, struct hbg_edge_info *made)
 {
     const struct hbg__task_record *producer = record_of(run, made->producer);
     if ((task->flags | producer->flags) & HBG__TASK_REUSE) made->cause = HBG_EDGE_REUSE;
     else if ((task->flags | producer->flags) & HBG__TASK_NOOP) made->cause = HBG_EDGE_NOOP;
-    else find_pairs(run, task, producer, made);
-    if (!made->cause) made->cause = made->pair_count ? HBG_EDGE_REGION : HBG_EDGE_ORDER;
+    else return find_pairs(run, task, producer, made);
+    return HBG_OK;
 }
 
 enum hbg_status hbg_run_edge(struct hbg_run handle, uint32_t task, uint32_t edge, struct hbg_edge_info *info)
@@ -214,7 +234,7 @@ enum hbg_status hbg_run_edge(struct hbg_run handle, uint32_t task, uint32_t edge
     const struct hbg__task_record *record = record_of(run, task);
     if (edge < hbg__image_producer_count(payload_of(run), record)) {
         made.producer = hbg__image_producer(payload_of(run), record, edge);
-        if (info->size > offsetof(struct hbg_edge_info, cause)) find_cause(run, record, &made);
+        if (info->size > offsetof(struct hbg_edge_info, cause)) status = find_cause(run, record, &made);
     } else {
         status = HBG_E_OPTION;
     }
