@@ -44,7 +44,8 @@ enum {
 
 enum {
     HBG__STORAGE_FREED = 1,             /* its scope has ended */
-    HBG__STORAGE_SHARED = 2             /* the layout of its argument does not cover it all: a group of several, or a buffer that the build names too */
+    HBG__STORAGE_SHARED = 2,            /* the layout of its argument does not cover it all: a group of several, or a buffer that the build names too */
+    HBG__STORAGE_GROWN = 4              /* its grid was made before the build named the buffer: hazard_regrid.c makes it larger */
 };
 
 /* Why the short way leaves a storage alone: freed, or without bytes; of a home: `wide` is in use. */
@@ -83,7 +84,11 @@ struct hbg__storage {
     uint32_t wide;                      /* partial accesses that belong to no cells */
     uint32_t group;                     /* of the boundary; UINT32_MAX: none */
 
+    /* of homes: the bytes [lower, size_bytes) may be accessed. Byte 0 is the first that an argument touches, so that edges do
+       not depend on where in a device buffer the arguments lie; lower is less than 0 where the build names the buffer, too. */
     _Alignas(HBG__LINE) uint64_t size_bytes;
+    int64_t lower;
+    uint64_t first;                     /* of a device buffer: where byte 0 lies in it */
     uint32_t parent;                    /* whose layout gives the axes of the grid: the longest argument of the group */
 };
 _Static_assert(sizeof(struct hbg__storage) == 4 * HBG__LINE, "found by a shift, and lines of its own");

@@ -168,7 +168,7 @@ static bool check_not_written(struct hbg_graph *g, struct hbg__access *access)
     return false;
 }
 
-/* Where the bytes of a boundary region lie; false: latched. */
+/* Where the bytes of a boundary region lie in its group; false: latched. */
 static bool find_readable(struct hbg_graph *g, const struct hbg_region *x, struct hbg__access *access, const struct hbg__storage **storage,
                           int64_t *off)
 {
@@ -182,10 +182,10 @@ static bool find_readable(struct hbg_graph *g, const struct hbg_region *x, struc
                         s->base == HBG__BASE_HEAP ? "an intermediate" : "a device buffer that is no argument");
         return false;
     }
-    *off = x->offset_bytes + s->displacement;
     uint32_t index = hbg__storage_index(g, s);
+    *off = x->offset_bytes + g->input->boundary.arg[index].displacement;
     access->writes = false;
-    if (!hbg__hazard_classify(g, s->home, *off, x, -1, access)) {
+    if (!hbg__hazard_classify(g, s->home, x->offset_bytes + s->displacement, x, -1, access)) {
         hbg__graph_say_who(g, "hbg_read", "the region of hbg_read");
         return false;
     }

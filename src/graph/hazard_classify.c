@@ -22,19 +22,21 @@ bool hbg__hazard_new_generation(struct hbg_graph *g, uint32_t home)
 /* ---- making a grid ---------------------------------------------------------------------------------------------- */
 
 /* The axes of the storage's parent, else those of the region at hand. They end with the parent when it is all of the storage, and
-   go on to the storage's end when it is one view of several. */
+   go on to the storage's ends when it is one view of several. */
 static void axes_of(const struct hbg_graph *g, const struct hbg__storage *s, int64_t off, const struct hbg_region *region,
                     struct hbg__grid *grid)
 {
     const struct hbg__storage *parent = &g->storages[s->parent];
-    int64_t lo, hi, size = (int64_t)s->size_bytes;
+    struct hbg__reach reach = hbg__storage_reach(s);
+    int64_t lo, hi;
     if (!parent->whole_layout) {
-        hbg__grid_axes(grid, region->rank, region->shape, region->stride_bytes, hbg_dtype_size(region->dtype), off, size, false);
+        hbg__grid_axes(grid, region->rank, region->shape, region->stride_bytes, hbg_dtype_size(region->dtype), off, reach, false);
         return;
     }
     const struct hbg_layout *l = hbg__layout_at(g, parent->whole_layout);
-    bool all = hbg__view_bounds(parent->displacement, l->element_bytes, l->rank, l->shape, l->stride_bytes, &lo, &hi) && lo == 0 && hi == size;
-    hbg__grid_axes(grid, l->rank, l->shape, l->stride_bytes, l->element_bytes, parent->displacement, size, all);
+    bool all = hbg__view_bounds(parent->displacement, l->element_bytes, l->rank, l->shape, l->stride_bytes, &lo, &hi) &&
+               lo == reach.lower && hi == reach.upper;
+    hbg__grid_axes(grid, l->rank, l->shape, l->stride_bytes, l->element_bytes, parent->displacement, reach, all);
 }
 
 /* The way from an offset to a whole cell, where cells lie along at most two axes. Cells at the near edges may be clipped: it
@@ -149,9 +151,10 @@ static bool view_of(struct hbg_graph *g, const struct hbg__storage *s, int64_t o
         return false;
     }
     if (empty) return true;             /* legal anywhere */
-    if (lo < 0 || hi > (int64_t)s->size_bytes) {
-        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d reaches bytes [%lld, %lld) of a buffer of %llu bytes", argument,
-                        (long long)lo, (long long)hi, (unsigned long long)s->size_bytes);
+    struct hbg__reach reach = hbg__storage_reach(s);
+    if (lo < reach.lower || hi > reach.upper) {
+        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d reaches bytes [%lld, %lld) of a buffer of %lld bytes", argument,
+                        (long long)(lo - reach.lower), (long long)(hi - reach.lower), (long long)(reach.upper - reach.lower));
         return false;
     }
     if (hbg__view_canonical(&access->view, off, element, region->rank, region->shape, region->stride_bytes))
@@ -162,7 +165,7 @@ static bool view_of(struct hbg_graph *g, const struct hbg__storage *s, int64_t o
 /* A view that is no box of the parent, like a column of a vector that is used as a matrix, has axes of its own. */
 static bool own_axes(const struct hbg__storage *s, int64_t off, const struct hbg_region *region, struct hbg__grid *axes)
 {
-    hbg__grid_axes(axes, region->rank, region->shape, region->stride_bytes, hbg_dtype_size(region->dtype), off, (int64_t)s->size_bytes, false);
+    hbg__grid_axes(axes, region->rank, region->shape, region->stride_bytes, hbg_dtype_size(region->dtype), off, hbg__storage_reach(s), false);
     return axes->axes > 1;
 }
 
@@ -176,7 +179,7 @@ bool hbg__hazard_classify(struct hbg_graph *g, uint32_t home, int64_t off, const
     access->home = home;
     if (!view_of(g, s, off, region, argument, access)) return false;
     if (access->place == HBG__ACCESS_NONE) return true;
-    if (hbg__view_covers(&access->view, 0, (int64_t)s->size_bytes)) { access->place = HBG__ACCESS_WHOLE; return true; }
+    if (hbg__view_covers(&access->view, s->lower, (int64_t)s->size_bytes)) { access->place = HBG__ACCESS_WHOLE; return true; }
     if (s->grid) axes = *hbg__grid_at(g, s->grid);
     else axes_of(g, s, off, region, &axes);
     bool is_box = hbg__grid_box(&axes, &access->view, &box);

@@ -8,13 +8,13 @@ static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /* ---- axes ----------------------------------------------------------------------------------------------------- */
 
-void hbg__grid_byte_axis(struct hbg__grid *grid, int64_t size_bytes)
+void hbg__grid_byte_axis(struct hbg__grid *grid, struct hbg__reach all)
 {
     grid->axes = 1;
-    grid->origin = 0;
+    grid->origin = all.lower;
     grid->unit = 1;
     grid->stride[0] = 1;
-    grid->extent[0] = size_bytes > 0 ? size_bytes : 1;
+    grid->extent[0] = all.upper > all.lower ? all.upper - all.lower : 1;
     grid->all_is_whole = true;
 }
 
@@ -36,23 +36,41 @@ static bool nested(const struct hbg__grid *grid)
     return grid->axes > 0 && grid->stride[grid->axes - 1] >= grid->unit;
 }
 
-/* Let every axis reach to the next outer one, the outermost to the end of the storage, and an innermost one fill the gaps: so
+/* Steps from the first byte to the origin. */
+static int64_t steps_before(const struct hbg__grid *grid, int64_t stride, struct hbg__reach all) { return (grid->origin - all.lower) / stride; }
+
+/* Let every axis reach to the next outer one, the outermost to both ends of the storage, and an innermost one fill the gaps: so
    the columns of a matrix have the axes of the matrix. */
-static void extend_axes(struct hbg__grid *grid, int64_t size_bytes)
+static void extend_axes(struct hbg__grid *grid, struct hbg__reach all)
 {
     int64_t inner = grid->stride[grid->axes - 1];
     if (inner > grid->unit && inner % grid->unit == 0 && grid->axes < 5) {
         insert_axis(grid, grid->unit, inner / grid->unit);
-        grid->origin %= grid->unit;
+        grid->origin -= steps_before(grid, grid->unit, all) * grid->unit;
     }
     for (int a = grid->axes - 1; a > 0; a--) grid->extent[a] = grid->stride[a - 1] / grid->stride[a];
-    grid->origin %= grid->stride[0];
-    grid->extent[0] = (size_bytes - grid->origin) / grid->stride[0];
-    if (grid->extent[0] == 0) hbg__grid_byte_axis(grid, size_bytes);
+    grid->origin -= steps_before(grid, grid->stride[0], all) * grid->stride[0];
+    grid->extent[0] = (all.upper - grid->origin) / grid->stride[0];
+    if (grid->extent[0] == 0) hbg__grid_byte_axis(grid, all);
+}
+
+void hbg__grid_extend(struct hbg__grid *grid, struct hbg__reach all)
+{
+    struct hbg__box first = { { 0 }, { 0 } };
+    int64_t steps = steps_before(grid, grid->stride[0], all), cell[5];
+    for (int a = 0; a < grid->axes; a++) {
+        cell[a] = grid->cell[a];
+        first.lo[a] = cell[a] - grid->shift[a];
+    }
+    first.lo[0] += steps;
+    grid->origin -= steps * grid->stride[0];
+    grid->extent[0] = (all.upper - grid->origin) / grid->stride[0];
+    grid->all_is_whole = false;
+    hbg__grid_set_cells(grid, cell, &first);
 }
 
 void hbg__grid_axes(struct hbg__grid *grid, int rank, const int64_t *shape, const int64_t *stride, int64_t element_bytes,
-                    int64_t off, int64_t size_bytes, bool extent_known)
+                    int64_t off, struct hbg__reach all, bool extent_known)
 {
     grid->axes = 0;
     grid->unit = element_bytes;
@@ -62,9 +80,9 @@ void hbg__grid_axes(struct hbg__grid *grid, int rank, const int64_t *shape, cons
         if (stride[d] < 0) grid->origin += (shape[d] - 1) * stride[d];
         insert_axis(grid, stride[d] < 0 ? -stride[d] : stride[d], shape[d]);
     }
-    if (!nested(grid)) { hbg__grid_byte_axis(grid, size_bytes); return; }
+    if (!nested(grid)) { hbg__grid_byte_axis(grid, all); return; }
     grid->all_is_whole = extent_known;
-    if (!extent_known) extend_axes(grid, size_bytes);
+    if (!extent_known) extend_axes(grid, all);
 }
 
 /* ---- boxes ---------------------------------------------------------------------------------------------------- */

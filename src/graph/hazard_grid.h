@@ -23,11 +23,18 @@ struct hbg__span {
     const struct hbg__view *comb;       /* not NULL: the cells that its runs touch, run by run, along the one axis; borrowed */
 };
 
-/* The axes for a view of this layout with element 0 at `off`; for a parent of unknown extent they reach to size_bytes. */
+/* The bytes [lower, upper) of a storage. */
+struct hbg__reach { int64_t lower, upper; };
+
+static inline struct hbg__reach hbg__storage_reach(const struct hbg__storage *s) { return (struct hbg__reach){ s->lower, (int64_t)s->size_bytes }; }
+
+/* The axes for a view of this layout with element 0 at `off`; for a parent of unknown extent they reach over all bytes. */
 void hbg__grid_axes(struct hbg__grid *grid, int rank, const int64_t *shape, const int64_t *stride, int64_t element_bytes,
-                    int64_t off, int64_t size_bytes, bool extent_known);
+                    int64_t off, struct hbg__reach all, bool extent_known);
 /* One axis of bytes. */
-void hbg__grid_byte_axis(struct hbg__grid *grid, int64_t size_bytes);
+void hbg__grid_byte_axis(struct hbg__grid *grid, struct hbg__reach all);
+/* Let the outermost axis of a grid reach over all bytes; its cells stay where they are, with others before and behind them. */
+void hbg__grid_extend(struct hbg__grid *grid, struct hbg__reach all);
 
 bool hbg__grid_box(const struct hbg__grid *grid, const struct hbg__view *view, struct hbg__box *box);
 bool hbg__grid_box_is_all(const struct hbg__grid *grid, const struct hbg__box *box);

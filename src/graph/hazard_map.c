@@ -428,6 +428,7 @@ static void ask_for_regrid(struct note *n, const struct hbg__span *span, bool fi
     bool gives_way = n->writes && first_write && grid->by_read;
     if (n->writes) grid->by_read = gives_way;       /* hazard_regrid.c takes it back */
     if (!span->box || !(gives_way || grid->excess > grid->threshold)) return;
+    if (g->regrid_home != HBG__NIL && g->storages[g->regrid_home].flags & HBG__STORAGE_GROWN) return;
     g->regrid_home = n->home;
     g->regrid_view = *n->view;
 }

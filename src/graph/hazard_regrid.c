@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hazard_regrid.c - another grid for a storage, with the history carried over.
+/* hazard_regrid.c - another grid for a storage, with the history carried over: cells of another size, or more of them when the
+ * build names the buffer of which arguments are parts.
  *
  * Every used cell becomes a part with the view of the cell, and every part is listed in the new cells that its view touches;
  * they share its readers, so that later ones may appear in several: more order, never less. A new cell's first whole write
@@ -103,26 +104,43 @@ static bool enter_all(struct hbg_graph *g, uint32_t home)
     return true;
 }
 
-bool hbg__hazard_regrid(struct hbg_graph *g)
+/* Lay the cells of this grid over the storage in place of those that it has. */
+static bool change_to(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid)
 {
-    uint32_t home = g->regrid_home;
-    struct hbg__grid *old = hbg__grid_at(g, g->storages[home].grid), grid = *old;
+    if (!carry_all(g, home)) return false;
+    bool carried = nodes_needed(g, grid) <= nodes_max;
+    if (!carried && !hbg__hazard_fold(g, home)) return false;
+    if (!hbg__hazard_lay_cells(g, home, grid)) return false;
+    *hbg__grid_at(g, g->storages[home].grid) = *grid;
+    return !carried || enter_all(g, home);
+}
+
+/* The cells that the access at hand asks for. False: those that are there. */
+static bool cells_for_access(struct hbg_graph *g, struct hbg__grid *old, struct hbg__grid *grid)
+{
     struct hbg__box box;
     int64_t cell[5];
     bool gives_way = old->by_read;
-    g->regrid_home = HBG__NIL;
     old->excess = 0;
     old->by_read = false;
-    if (!hbg__grid_box(old, &g->regrid_view, &box)) return true;
-    for (int a = 0; a < grid.axes; a++) cell[a] = gives_way ? box.count[a] : new_cell(grid.cell[a], box.count[a]);
-    hbg__grid_set_cells(&grid, cell, &box);
-    if (same_cells(old, &grid)) return true;
-    grid.by_read = false;
-    grid.threshold *= gives_way ? 1 : 4;
-    if (!carry_all(g, home)) return false;
-    bool carried = nodes_needed(g, &grid) <= nodes_max;
-    if (!carried && !hbg__hazard_fold(g, home)) return false;
-    if (!hbg__hazard_lay_cells(g, home, &grid)) return false;
-    *hbg__grid_at(g, g->storages[home].grid) = grid;
-    return !carried || enter_all(g, home);
+    if (!hbg__grid_box(old, &g->regrid_view, &box)) return false;
+    for (int a = 0; a < grid->axes; a++) cell[a] = gives_way ? box.count[a] : new_cell(grid->cell[a], box.count[a]);
+    hbg__grid_set_cells(grid, cell, &box);
+    if (same_cells(old, grid)) return false;
+    grid->by_read = false;
+    grid->threshold *= gives_way ? 1 : 4;
+    return true;
+}
+
+bool hbg__hazard_regrid(struct hbg_graph *g)
+{
+    uint32_t home = g->regrid_home;
+    struct hbg__storage *s = &g->storages[home];
+    struct hbg__grid *old = hbg__grid_at(g, s->grid), grid = *old;
+    bool grown = s->flags & HBG__STORAGE_GROWN;
+    g->regrid_home = HBG__NIL;
+    s->flags &= ~(uint32_t)HBG__STORAGE_GROWN;
+    if (grown) hbg__grid_extend(&grid, hbg__storage_reach(s));
+    else if (!cells_for_access(g, old, &grid)) return true;
+    return change_to(g, home, &grid);
 }

@@ -110,8 +110,7 @@ static bool add_boundary_region(struct hbg_graph *g, struct hbg__storage *s, con
     uint32_t index = hbg__storage_index(g, s);
     s->group = a->group;
     s->displacement = a->displacement;
-    s->size_bytes = group->size_bytes;
-    hbg__storage_set_irregular(s, s->size_bytes == 0 ? HBG__IRREGULAR_ALWAYS : 0);
+    s->size_bytes = group->buffer ? 0 : group->size_bytes;
     s->whole_layout = hbg__layout_of_region(g, &a->arg.u.region);
     if (*first != UINT32_MAX) { join_group(g, *first, index); return !g->failed; }
     *first = index;
@@ -121,6 +120,31 @@ static bool add_boundary_region(struct hbg_graph *g, struct hbg__storage *s, con
         *known = index;
     }
     return !g->failed;
+}
+
+/* Widen the home's range by the bytes of an argument, as yet counted from the buffer's first byte. */
+static void reach_over(struct hbg__storage *home, const struct hbg__boundary_arg *a)
+{
+    const struct hbg_region *r = &a->arg.u.region;
+    int64_t lo, hi;
+    if (!hbg__view_bounds(a->displacement, hbg_dtype_size(r->dtype), r->rank, r->shape, r->stride_bytes, &lo, &hi) || lo == hi) return;
+    bool none = home->size_bytes == 0;
+    if (none || (uint64_t)lo < home->first) home->first = (uint64_t)lo;
+    if (none || (uint64_t)hi > home->size_bytes) home->size_bytes = (uint64_t)hi;
+}
+
+/* Of device buffers, count from the first byte that an argument touches to the last. */
+static void count_from_arguments(struct hbg_graph *g)
+{
+    const struct hbg__boundary *b = &g->input->boundary;
+    for (uint32_t i = 0; i < b->arg_count; i++)
+        if (b->arg[i].group != UINT32_MAX && b->group[b->arg[i].group].buffer) reach_over(&g->storages[g->storages[i].home], &b->arg[i]);
+    for (uint32_t i = 0; i < b->arg_count; i++) g->storages[i].displacement -= (int64_t)g->storages[g->storages[i].home].first;
+    for (uint32_t i = 0; i < b->arg_count; i++) {
+        struct hbg__storage *s = &g->storages[i];
+        s->size_bytes -= s->first;
+        if (b->arg[i].group != UINT32_MAX) hbg__storage_set_irregular(s, s->size_bytes == 0 && s->home == i ? HBG__IRREGULAR_ALWAYS : 0);
+    }
 }
 
 /* One storage a boundary position, so that positions and indices agree; those of scalars are not used. */
@@ -136,7 +160,20 @@ bool hbg__storage_boundary(struct hbg_graph *g)
         s->base = HBG__BASE_BOUNDARY + i;
         if (b->arg[i].group != UINT32_MAX && !add_boundary_region(g, s, &b->arg[i], &first[b->arg[i].group])) return false;
     }
+    count_from_arguments(g);
     return true;
+}
+
+/* The build names the buffer of an argument: from here on all of its bytes may be accessed. */
+static void grow_to_buffer(struct hbg_graph *g, struct hbg__storage *home, uint64_t size_bytes)
+{
+    home->lower = -(int64_t)home->first;
+    home->size_bytes = size_bytes - home->first;
+    home->flags |= HBG__STORAGE_SHARED;
+    hbg__storage_set_irregular(home, home->size_bytes == 0 ? HBG__IRREGULAR_ALWAYS : home->irregular & ~(uint32_t)HBG__IRREGULAR_ALWAYS);
+    if (!home->grid || g->manual) return;       /* the accesses of a manual scope wait with the cells that they have */
+    home->flags |= HBG__STORAGE_GROWN;
+    g->regrid_home = hbg__storage_index(g, home);
 }
 
 /* A device buffer that the build names itself: a base table entry of its own, and the recording holds it. If the boundary
@@ -165,7 +202,8 @@ static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int
     const uint64_t *boundary = hbg__map_u64_find(&g->buffer_map, handle);
     if (boundary) {
         s->home = (uint32_t)*boundary;
-        g->storages[s->home].flags |= HBG__STORAGE_SHARED;
+        s->displacement = -(int64_t)g->storages[s->home].first;
+        grow_to_buffer(g, &g->storages[s->home], size_bytes);
     }
     return s;
 }
