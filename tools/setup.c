@@ -137,26 +137,38 @@ void *hbg__setup_alloc(size_t size_bytes)
     return data;
 }
 
-/* a zeroed place at the boundary's end, or NULL with a failure latched */
-static struct setup_tensor *add_position(struct hbg_setup *s)
+static bool grow_boundary(struct hbg_setup *s)
 {
-    size_t count = s->boundary_count + 1;
-    struct setup_tensor *tensor = realloc(s->tensor, count * sizeof *tensor);
+    size_t room = s->boundary_room ? 2 * s->boundary_room : 16;
+    struct setup_tensor *tensor = realloc(s->tensor, room * sizeof *tensor);
     struct hbg_arg *arg;
 
     if (tensor)
         s->tensor = tensor;
-    arg = realloc(s->arg, count * sizeof *arg);
+    arg = realloc(s->arg, room * sizeof *arg);
     if (arg)
         s->arg = arg;
-    if (!tensor || !arg) {
+    if (!tensor || !arg)
+        return false;
+    s->boundary_room = room;
+    return true;
+}
+
+/* a zeroed place at the boundary's end, or NULL with a failure latched */
+static struct setup_tensor *add_position(struct hbg_setup *s)
+{
+    struct setup_tensor *tensor;
+    struct hbg_arg *arg;
+
+    if (s->boundary_count == s->boundary_room && !grow_boundary(s)) {
         hbg__setup_fail(s, false, "no memory for the boundary");
         return NULL;
     }
-    memset(&tensor[s->boundary_count], 0, sizeof *tensor);
-    memset(&arg[s->boundary_count], 0, sizeof *arg);
-    s->boundary_count = count;
-    return &tensor[count - 1];
+    tensor = &s->tensor[s->boundary_count];
+    arg = &s->arg[s->boundary_count++];
+    memset(tensor, 0, sizeof *tensor);
+    memset(arg, 0, sizeof *arg);
+    return tensor;
 }
 
 /* element count and bytes of a tensor: false where they do not fit into the address space */
@@ -206,7 +218,7 @@ void *hbg_setup_tensor(struct hbg_setup *s, const char *name, enum hbg_arg_kind 
     }
     t->data = hbg__setup_alloc(t->size_bytes);
     t->name = strdup(name);
-    if (!t->data || !t->name) {
+    if (!t->data || !t->name || !hbg__name_table_add(&s->tensor_names, t->name, s->boundary_count - 1)) {
         hbg__setup_fail(s, false, "no memory for tensor %s, %zu bytes", name, t->size_bytes);
         return NULL;
     }
@@ -246,10 +258,9 @@ void hbg_setup_params(struct hbg_setup *s, const void *params, size_t size_bytes
 
 struct setup_tensor *hbg__setup_find_tensor(struct hbg_setup *s, const char *name)
 {
-    for (size_t i = 0; i < s->boundary_count; i++)
-        if (s->tensor[i].name && strcmp(s->tensor[i].name, name) == 0)
-            return &s->tensor[i];
-    return NULL;
+    size_t at;
+
+    return hbg__name_table_find(&s->tensor_names, name, &at) ? &s->tensor[at] : NULL;
 }
 
 /* the tensor, or NULL with a failure latched */
@@ -457,6 +468,7 @@ void hbg__setup_destroy(struct hbg_setup *s)
     for (size_t i = 0; i < s->value_count; i++)
         free(s->value[i].name);
     drop_table(s);
+    hbg__name_table_free(&s->tensor_names);
     free(s->value);
     free(s->param);
     free(s->tensor);

@@ -13,6 +13,7 @@
 #define HBG_TOOLS_SETUP_H
 
 #include "base/rng.h"
+#include "name_table.h"
 #include "npy.h"
 
 #include <hbg/hbg.h>
@@ -58,7 +59,8 @@ struct hbg_setup {
 
     struct setup_tensor *tensor;        /* one for each boundary position */
     struct hbg_arg *arg;
-    size_t boundary_count;
+    size_t boundary_count, boundary_room;
+    struct name_table tensor_names;     /* their places in the boundary */
     void *params;                       /* of the build function */
     size_t params_size;
 

@@ -84,6 +84,30 @@ HBG_API extern const struct newer newer __asm__("hbg_workload");
 const struct newer newer = { { .size = sizeof(struct newer), .abi = HBG_WORKLOAD_ABI, .name = "own", .doc = "", .inputs = inputs,
     .build = build, .kernels = kernels, .kernel_count = 2 }, 1 };
 """
+MANY = """#include <hbg/hbg.h>
+#include <stdio.h>
+
+static int one(const struct hbg_task_view *t) { *HBG_VIEW(int32_t, t, 0) = 1; return 0; }
+static const struct hbg_kernel kernels[] = { HBG_KERNEL(0, one, "out i32") };
+static void build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    for (size_t i = 0; i < args->count; i++) hbg_submit(g, 0, hbg_out(hbg_args_region(args, (int)i)));
+}
+static const char *name(int64_t i) { static char text[32]; snprintf(text, sizeof text, "tensor-number-%lld", (long long)i); return text; }
+static int inputs(struct hbg_setup *s)
+{
+    for (int64_t i = 0; i < hbg_setup_i64(s, "n"); i++) hbg_setup_tensor(s, name(i % hbg_setup_i64(s, "names")), HBG_ARG_OUT, HBG_I32, HBG_SHAPE(1));
+    return 0;
+}
+static int golden(struct hbg_setup *s)
+{
+    for (int64_t i = 0; i < hbg_setup_i64(s, "n"); i++) *(int32_t *)hbg_setup_expected(s, name(i)) = 1;
+    return 0;
+}
+static const char *const params[] = { "n=60000", "names=60000", NULL };
+HBG_WORKLOAD = { .size = sizeof(struct hbg_workload), .abi = HBG_WORKLOAD_ABI, .name = "many", .doc = "a tensor a task", .params = params,
+    .inputs = inputs, .build = build, .kernels = kernels, .kernel_count = 1, .golden = golden };
+"""
 # what is changed in the descriptor, and what is said of it
 CHANGES = [
     ('.abi = "hbg-workload-9"', "its descriptor is of ABI `hbg-workload-9`, this command takes `hbg-workload-1`: "),
@@ -194,12 +218,22 @@ def check_report(path):
         assert done.returncode == 1 and done.stderr == "hbg run: own: it gave up without a reason\n", done.stderr
 
 
+def check_many_tensors(folder):
+    """As many as a run takes: the time of the command does not grow with their square (20 s of CPU time, where names were compared one by one)."""
+    path = make(folder, "many", MANY)
+    done = subprocess.run([HBG, "run", path, "--verify", "--rounds", "1", "--device", "cpu:workers=1"], capture_output=True, text=True, timeout=120,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (10, 10)))
+    assert done.returncode == 0 and "tasks                    60,000\n" in done.stdout, (done.returncode, done.stdout, done.stderr)
+    check_refused(1, "hbg run: many: tensor tensor-number-0 is declared twice\n", "run", path, "names=59999")
+
+
 def main():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with tempfile.TemporaryDirectory() as folder:
         path = make(folder, "own", BASE + WHOLE.replace("CHANGE", ""))
         check_good(path, folder)
         check_report(path)
+        check_many_tensors(folder)
         check_files(path, folder)
         check_descriptors(folder)
         check_crashes(path)
