@@ -12,6 +12,7 @@
  *     scope.c               scopes, intermediates, reuse of their bytes
  *     hazard_stats.*        how much the map holds
  *     guard.*               what a recording depended on
+ *     written.*             has a task written what build code wants to read?
  *     build.c               begin, seal
  *
  * Task marks. Inside the build a task is named by its mark, id + 1, so that 0 is nobody and zeroed tables are empty.

@@ -5,9 +5,9 @@
  */
 #include "graph/guard.h"
 #include "graph/hazard_map.h"
-#include "graph/region_overlap.h"
 #include "graph/signature.h"
 #include "graph/view.h"
+#include "graph/written.h"
 
 /* ---- recording guards ------------------------------------------------------------------------------------------- */
 
@@ -133,38 +133,17 @@ int64_t hbg_args_get_i64(const struct hbg_args *args, int i) { return (int64_t)s
 
 /* ---- reading data ------------------------------------------------------------------------------------------------ */
 
-/* The open manual scope enters its accesses when it ends: until then they are looked through one by one. */
-static bool written_in_manual_scope(const struct hbg_graph *g, const struct hbg__access *access)
-{
-    for (uint32_t i = 0; g->manual && i < g->manual_count; i++) {
-        const struct hbg__access *other = &g->manual_accesses[i];
-        if (!other->writes || other->home != access->home) continue;
-        if (access->place == HBG__ACCESS_WHOLE || other->place == HBG__ACCESS_WHOLE) return true;
-        if (hbg__view_overlap(&other->view, &access->view) != HBG__DISJOINT) return true;
-    }
-    return false;
-}
-
 /* Has a submitted task written any of it? Then its value is not known yet. */
-static bool check_not_written(struct hbg_graph *g, struct hbg__access *access)
+static bool check_not_written(struct hbg_graph *g, const struct hbg__access *access)
 {
-    struct hbg__storage *s = &g->storages[access->home];
-    if (written_in_manual_scope(g, access)) {
-        hbg__graph_fail(g, HBG_E_WRITTEN, -1, "hbg_read", "build code reads what a task of the open manual scope writes, after task %u", g->manual_begin - 1);
-        g->error.task = g->manual_begin - 1;
-        return false;
-    }
-    if ((s->writer | s->part_writer) == 0) return true;
-    bool manual = g->manual;
-    g->producers.count = 0;
-    g->manual = true;                   /* no noops for a look */
-    bool known = hbg__hazard_collect(g, access);
-    g->manual = manual;
-    if (!known) return false;
-    if (g->producers.count == 0) return true;
-    hbg__graph_fail(g, HBG_E_WRITTEN, -1, "hbg_read", "build code reads what task %u writes; its value is not known before the run",
-                    g->producers.mark[0] - 1);
-    g->error.task = g->producers.mark[0] - 1;
+    uint32_t task;
+    if (!hbg__written_by(g, access, &task)) return false;
+    if (task == HBG__NIL) return true;
+    if (g->manual && task == g->manual_begin - 1)
+        hbg__graph_fail(g, HBG_E_WRITTEN, -1, "hbg_read", "build code reads what a task of the open manual scope writes, after task %u", task);
+    else
+        hbg__graph_fail(g, HBG_E_WRITTEN, -1, "hbg_read", "build code reads what task %u writes; its value is not known before the run", task);
+    g->error.task = task;
     return false;
 }
 

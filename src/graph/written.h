@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* written.h - has a submitted task written what build code wants to read? */
+#ifndef HBG_GRAPH_WRITTEN_H
+#define HBG_GRAPH_WRITTEN_H
+
+#include "graph/graph.h"
+
+/* The latest task that writes a byte of the access, of the begin of the open manual scope when it is one in there; HBG__NIL: none does.
+   Of a kernel without a signature every argument counts as written. False: latched.
+   Cost: a look at the hazard map; where that says that somebody may, the arguments of all tasks. */
+bool hbg__written_by(struct hbg_graph *g, const struct hbg__access *access, uint32_t *task);
+
+#endif /* HBG_GRAPH_WRITTEN_H */
