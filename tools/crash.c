@@ -10,6 +10,7 @@
 #include "crash.h"
 
 #include "cli.h"
+#include "stack.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -99,8 +100,24 @@ static void put_place(struct sentence *s)
     }
 }
 
-static void put_signal(struct sentence *s, int number, const siginfo_t *info)
+/* what can be done about it depends on whose stack it is */
+static void put_stack(struct sentence *s, const siginfo_t *info)
 {
+    struct hbg_running running = HBG_OPTIONS(running);
+
+    put(s, "SIGSEGV, stack overflow at 0x");
+    put_number(s, (uintptr_t)info->si_addr, 16);
+    put(s, hbg_running_get(&running) == HBG_INSIDE_KERNEL
+               ? "; a worker's stack has 2 MiB: put large arrays into scratch memory (hbg_view_scratch) or on the heap, and make deep recursion a loop"
+               : "; put large arrays on the heap and make deep recursion a loop, or set another size with `ulimit -s`");
+}
+
+static void put_signal(struct sentence *s, int number, const siginfo_t *info, const void *context)
+{
+    if (number == SIGSEGV && info->si_code > 0 && hbg__stack_used_up(info->si_addr, context)) {
+        put_stack(s, info);
+        return;
+    }
     for (int i = 0; i < SIGNAL_COUNT; i++) {
         if (signals[i].number != number)
             continue;
@@ -118,7 +135,6 @@ static void tell(int number, siginfo_t *info, void *context)
 {
     struct sentence s = { .length = 0 };
 
-    (void)context;
     if (telling_here)                                   /* the telling itself crashed */
         _exit(CLI_FAILED);
     telling_here = true;
@@ -131,7 +147,7 @@ static void tell(int number, siginfo_t *info, void *context)
     put(&s, ": ");
     put_place(&s);
     put(&s, ": ");
-    put_signal(&s, number, info);
+    put_signal(&s, number, info, context);
     s.text[s.length++] = '\n';
     (void)!write(STDERR_FILENO, s.text, s.length);
     _exit(CLI_FAILED);

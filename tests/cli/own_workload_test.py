@@ -13,6 +13,7 @@ import tempfile
 HBG, SOURCE, CC = os.environ["HBG"], os.environ["HBG_SOURCE"], os.environ.get("CC", "cc")
 BASE = """#include <hbg/hbg.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ static int crash(char how)
     if (how == 'a') abort();
     if (how == 'b') raise(SIGBUS);
     if (how == 'i') __builtin_trap();
+    if (how == 'w') { volatile char here = 0; *((volatile char *)((uintptr_t)&here & ~(uintptr_t)0xfffff) - ((uintptr_t)16 << 40)) = here; }
     if (how == 'd') { volatile char top = 0; return deep(&top); }
     return 0;
 }
@@ -128,6 +130,7 @@ PARAMS = [
     ('"n=5", "where=", "n=6"', "its descriptor has two parameters `n`"),
 ]
 # a place and a way (the letters of the source above), and what is said
+OVERFLOW = "SIGSEGV, stack overflow at 0x[0-9a-f]+; "
 SEGV, FPE = "SIGSEGV, a bad address, 0x0", "SIGFPE, arithmetic without a result, at 0x"
 CRASHES = [
     ("ks", "kernel `last` crashed in task 5 on worker [01]: " + SEGV),
@@ -135,12 +138,14 @@ CRASHES = [
     ("ka", r"kernel `last` crashed in task 5 on worker [01]: SIGABRT, abort\(\) or a failed assertion"),
     ("kb", "kernel `last` crashed in task 5 on worker [01]: SIGBUS, an address without memory behind it"),
     ("ki", "kernel `last` crashed in task 5 on worker [01]: SIGILL, no such instruction, at 0x"),
-    ("kd", "kernel `last` crashed in task 5 on worker [01]: SIGSEGV, a bad address, 0x"),
+    ("kd", "kernel `last` crashed in task 5 on worker [01]: " + OVERFLOW + "a worker's stack has 2 MiB: put large arrays into scratch memory .*"),
+    ("kw", "kernel `last` crashed in task 5 on worker [01]: SIGSEGV, a bad address, 0x"),
     ("bs", "its function `build` crashed: " + SEGV),
     ("is", "its function `inputs` crashed: " + SEGV),
     ("gf", "its function `golden` crashed: " + FPE),
     ("rs", "its function `report` crashed: " + SEGV),
-    ("id", "its function `inputs` crashed: SIGSEGV, a bad address, 0x"),
+    ("id", "its function `inputs` crashed: " + OVERFLOW + "put large arrays on the heap and make deep recursion a loop, or set another size with `ulimit -s`"),
+    ("bw", "its function `build` crashed: SIGSEGV, a bad address, 0x"),
 ]
 
 
