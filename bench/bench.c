@@ -75,12 +75,19 @@ int hbg__bench_main(int argc, char **argv)
     bool quick = false;
     const struct cli_option option[] = {
         { "--json", &json, NULL, "FILE|-  write the results as JSON; - is standard output, then without the table" },
-        { "--case", &only, NULL, "NAME    this case alone, as the table names it" },
-        { "--quick", NULL, &quick, "       three batches, without the largest graphs: for a look, not for figures" },
+        { "--case", &only, NULL, "NAME  this case alone, as the table names it" },
+        { "--quick", NULL, &quick, "three batches, without the largest graphs: for a look, not for figures" },
     };
     const struct cli_command command = {
         "bench", "submit|bind|dispatch [options]",
-        "Measures what a submitted task, a prepared run or a task on the device costs.", option, sizeof option / sizeof option[0]
+        "Measures what a submitted task (submit), a prepared run (bind) or a task on the device (dispatch) costs.\n\n"
+        "case       the graph, or what of the call is varied\n"
+        "workers    worker threads of the device\n"
+        "median     of all batches, each the mean over 1 ms or more; the unit stands above the table\n"
+        "p10, p90   a tenth of the batches is below the one, a tenth above the other: how far figures spread\n"
+        "target     the figure to reach on a machine of two cores; - where there is none\n"
+        "ratio      median / target: 1 or less has reached it\n"
+        "cold       the first run of all, not part of the others", option, sizeof option / sizeof option[0]
     };
     size_t count = 0;
     if (argc > REST_MAX) {

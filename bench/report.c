@@ -63,7 +63,7 @@ bool hbg__bench_print_json(FILE *file, const struct bench *b)
 
 static void print_machine(const struct bench_machine *m)
 {
-    printf("machine     %d cpus, %s%s%s, %s\n", m->cpus, m->model[0] ? m->model : "model not told", m->governor[0] ? ", governor " : "", m->governor, m->kernel);
+    printf("machine     %d %s, %s%s%s, %s\n", m->cpus, m->cpus == 1 ? "cpu" : "cpus", m->model[0] ? m->model : "model not told", m->governor[0] ? ", governor " : "", m->governor, m->kernel);
     printf("built       hbg %s, %s\n", m->library, m->compiler);
     if (m->round_trip_ns > 0)
         printf("round trip  %.0f ns from core to core and back before, %.0f ns after\n", m->round_trip_ns, m->round_trip_after_ns);
@@ -94,7 +94,8 @@ void hbg__bench_print_text(const struct bench *b)
     bool has_cold = b->case_count && b->cases[0].has_cold;
     print_machine(&b->machine);
     if (!b->case_count) return;
-    printf("\n%s, %s; %u batches%s\n\n", b->name, b->cases[0].unit, b->cases[0].reps, b->quick ? " (quick: no figures to quote)" : "");
+    printf("\n%s, %s; %u batches%s\n", b->name, b->cases[0].unit, b->cases[0].reps, b->quick ? " (quick: no figures to quote)" : "");
+    printf("median, p10 and p90 are of the batches; ratio is median / target%s\n\n", has_cold ? "; cold is the first run of all" : "");
     printf("%-22s %7s %11s %11s %11s %9s %6s%s\n", "case", "workers", "median", "p10", "p90", "target", "ratio", has_cold ? "        cold" : "");
     for (size_t i = 0; i < b->case_count; i++) print_case(&b->cases[i], has_cold);
 }

@@ -103,11 +103,58 @@ const char *hbg__cli_hint(const char *name, const char *const *known, size_t cou
 
 /* ---- options ---- */
 
+enum { HELP_WIDTH = 110, LEFT_MOST = 32 };
+
+/* "N  timed rounds" is a value's name and what the option does; where there is no value, all of it is that. */
+static const char *help_text(const struct cli_option *option, int *value_length)
+{
+    *value_length = option->value ? (int)strcspn(option->help, " ") : 0;
+    return option->help + *value_length + strspn(option->help + *value_length, " ");
+}
+
+static int left_width(const struct cli_option *option)
+{
+    int value_length;
+
+    help_text(option, &value_length);
+    return (int)strlen(option->name) + (value_length ? 1 : 0) + value_length;
+}
+
+/* words from column `left` on, in lines of HELP_WIDTH */
+static void show_words(const char *text, int left)
+{
+    int column = left;
+
+    for (bool first = true; *text; first = false) {
+        int length = (int)strcspn(text, " ");
+        if (!first && column + 1 + length > HELP_WIDTH)
+            column = printf("\n%*s", left, "") - 1;
+        else if (!first)
+            column += printf(" ");
+        column += printf("%.*s", length, text);
+        text += length + (int)strspn(text + length, " ");
+    }
+    putchar('\n');
+}
+
 static void show_help(const struct cli_command *command)
 {
+    int widest = 0, value_length;
+
     printf("usage: hbg %s %s\n\n%s\n", command->name, command->usage, command->help);
-    for (size_t i = 0; i < command->option_count; i++)
-        printf("%s  %s %s\n", i ? "" : "\n", command->option[i].name, command->option[i].help);
+    for (size_t i = 0; i < command->option_count; i++) {
+        int width = left_width(&command->option[i]);
+        if (width > widest && width <= LEFT_MOST)
+            widest = width;
+    }
+    if (command->option_count)
+        putchar('\n');
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct cli_option *option = &command->option[i];
+        const char *text = help_text(option, &value_length);
+        printf("  %s%s%.*s%*s", option->name, value_length ? " " : "", value_length, option->help, widest - left_width(option) + 2, "");
+        show_words(text, 2 + widest + 2);
+    }
 }
 
 static const struct cli_option *find_option(const struct cli_command *command, const char *text, size_t length)

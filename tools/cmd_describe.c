@@ -172,12 +172,12 @@ int hbg__cmd_describe(int argc, char **argv)
 {
     struct typed typed = { .device = "cpu", .format = "text", .out = "-" };
     const struct cli_option option[] = {
-        { "--format", &typed.format, NULL, "F        text, dot or json (text)" },
-        { "--limit", &typed.limit, NULL, "N        show so many tasks besides the numbers (text 20, dot and json 1000)" },
-        { "--after-run", NULL, &typed.after_run, "        run the graph first; what is printed is the same" },
-        { "--device", &typed.device, NULL, "SPEC     device to build for (cpu)" },
-        { "--seed", &typed.seed, NULL, "S          seed of random inputs (1)" },
-        { "--out", &typed.out, NULL, "FILE|-      write it there (-)" },
+        { "--format", &typed.format, NULL, "F  text, dot or json (text)" },
+        { "--limit", &typed.limit, NULL, "N  show so many tasks besides the numbers (text 20, dot and json 1000)" },
+        { "--after-run", NULL, &typed.after_run, "run the graph first; what is printed is the same" },
+        { "--device", &typed.device, NULL, "SPEC  device to build for (cpu)" },
+        { "--seed", &typed.seed, NULL, "S  seed of random inputs (1)" },
+        { "--out", &typed.out, NULL, "FILE|-  write it there (-)" },
     };
     const struct cli_command command = {
         "describe", "WORKLOAD [key=value ...] [tensor=FILE.npy ...] [options]", "Shows the graph that a workload builds: sizes, degrees, and why each task waits for which.",

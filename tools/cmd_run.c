@@ -295,15 +295,15 @@ int hbg__cmd_run(int argc, char **argv)
 {
     struct typed typed = { .device = "cpu", .replay = "on" };
     const struct cli_option option[] = {
-        { "--device", &typed.device, NULL, "SPEC     device, e.g. cpu:workers=2,memory=discrete (cpu)" },
-        { "--rounds", &typed.rounds, NULL, "N        timed rounds (10)" },
-        { "--warmup", &typed.warmup, NULL, "N        rounds before them (2)" },
-        { "--replay", &typed.replay, NULL, "on|off   off: every round is built (on)" },
-        { "--verify", NULL, &typed.verify, "         compare with the reference, and all rounds bit by bit" },
-        { "--seed", &typed.seed, NULL, "S          seed of random inputs (1)" },
-        { "--json", &typed.json, NULL, "FILE|-     write the outcome as JSON; - is standard output, then without the text" },
-        { "--out", &typed.out, NULL, "FILE|-      write the workload's table as CSV" },
-        { "--trace", &typed.trace, NULL, "FILE      write a trace of all runs; `hbg trace FILE` reads it" },
+        { "--device", &typed.device, NULL, "SPEC  device, e.g. cpu:workers=2,memory=discrete (cpu)" },
+        { "--rounds", &typed.rounds, NULL, "N  timed rounds (10)" },
+        { "--warmup", &typed.warmup, NULL, "N  rounds before them (2)" },
+        { "--replay", &typed.replay, NULL, "on|off  off: every round is built (on)" },
+        { "--verify", NULL, &typed.verify, "compare with the reference, and all rounds bit by bit" },
+        { "--seed", &typed.seed, NULL, "S  seed of random inputs (1)" },
+        { "--json", &typed.json, NULL, "FILE|-  write the outcome as JSON; - is standard output, then without the text" },
+        { "--out", &typed.out, NULL, "FILE|-  write the workload's table as CSV" },
+        { "--trace", &typed.trace, NULL, "FILE  write a trace of all runs; `hbg trace FILE` reads it" },
         { "--trace-level", &typed.trace_level, NULL, "run|phase|task  how much of them (phase)" },
         { "--out-npy", &typed.out_npy, NULL, "NAME=FILE[,..]  write tensors as .npy files, if all went well" },
     };

@@ -199,16 +199,16 @@ int hbg__cmd_trace(int argc, char **argv)
 {
     struct typed typed = { .skip = NULL };
     const struct cli_option option[] = {
-        { "--skip", &typed.skip, NULL, "N      cold runs: the first N of a program in a session (2)" },
-        { "--rounds", NULL, &typed.rounds, "     one line a run" },
-        { "--tree", NULL, &typed.tree, "       every span of the first run of a program, and of a warm one" },
+        { "--skip", &typed.skip, NULL, "N  cold runs: the first N of a program in a session (2)" },
+        { "--rounds", NULL, &typed.rounds, "one line a run" },
+        { "--tree", NULL, &typed.tree, "every span of the first run of a program, and of a warm one" },
         { "--critical-path", NULL, &typed.critical_path, "why a run's device time was as long as it was, instead of the phases" },
-        { "--run", &typed.run, NULL, "N       of this run; otherwise of the warm one next to the median" },
-        { "--perfetto", &typed.perfetto, NULL, "FILE|- write trace events for ui.perfetto.dev, instead of the phases" },
-        { "--page", &typed.page, NULL, "FILE|-     write a page for a browser: a timeline that zooms and says why each task began, instead of the phases" },
-        { "--flows", &typed.flows, NULL, "N     with arrows for the first N edges (0)" },
+        { "--run", &typed.run, NULL, "N  of this run; otherwise of the warm one next to the median" },
+        { "--perfetto", &typed.perfetto, NULL, "FILE|-  write trace events for ui.perfetto.dev, instead of the phases" },
+        { "--page", &typed.page, NULL, "FILE|-  write a page for a browser: a timeline that zooms and says why each task began, instead of the phases" },
+        { "--flows", &typed.flows, NULL, "N  with arrows for the first N edges (0)" },
         { "--assert-overlap", NULL, &typed.overlap, "fail unless most warm runs were prepared while the device worked for the one before, and none was on the device with another" },
-        { "--json", &typed.json, NULL, "FILE|- write all of it as JSON; - is standard output, then without the text" },
+        { "--json", &typed.json, NULL, "FILE|-  write all of it as JSON; - is standard output, then without the text" },
     };
     const struct cli_command command = {
         "trace", "FILE|- [options]", "Reads a trace: how long each phase of the runs took. Exits with 1 where records are missing.",

@@ -75,7 +75,7 @@ static bool print_json(FILE *file, const struct provenance *p)
 int hbg__cmd_version(int argc, char **argv)
 {
     bool as_json = false;
-    const struct cli_option option[] = { { "--json", NULL, &as_json, "  as JSON" } };
+    const struct cli_option option[] = { { "--json", NULL, &as_json, "as JSON" } };
     const struct cli_command command = {
         "version", "[--json]", "Shows the versions and commits of command and library, and whether they fit together.", option, 1,
     };

@@ -4,11 +4,13 @@
  */
 #include "table.h"
 
+#include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { LABEL_WIDTH = 24, CELL_WIDTH = 14, TEXT_SIZE = 64 };
+enum { LABEL_WIDTH = 24, CELL_WIDTH = 14, CELL_WIDTH_MOST = 64, TEXT_SIZE = 64, WHOLE_MOST = 1000000000 };
 
 void hbg__table_line(const char *label, const char *format, ...)
 {
@@ -21,14 +23,37 @@ void hbg__table_line(const char *label, const char *format, ...)
     putchar('\n');
 }
 
+/* can the numbers of a column be written without decimals? */
+static bool all_whole(const double *cells, size_t column, size_t column_count, size_t row_count)
+{
+    for (size_t i = 0; i < row_count; i++) {
+        double cell = cells[i * column_count + column];
+        if (!(fabs(cell) < WHOLE_MOST) || cell != floor(cell))
+            return false;
+    }
+    return true;
+}
+
+static int cell_width(const char *name)
+{
+    size_t length = strlen(name) + 2;
+
+    return length < CELL_WIDTH ? CELL_WIDTH : length < CELL_WIDTH_MOST ? (int)length : CELL_WIDTH_MOST;
+}
+
 void hbg__table_numbers(char *const *columns, size_t column_count, const double *cells, size_t row_count)
 {
     for (size_t j = 0; j < column_count; j++)
-        printf("%*s", CELL_WIDTH, columns[j]);
+        printf("%*s", cell_width(columns[j]), columns[j]);
     putchar('\n');
     for (size_t i = 0; i < row_count; i++) {
-        for (size_t j = 0; j < column_count; j++)
-            printf("%#*.8g", CELL_WIDTH, cells[i * column_count + j]);
+        for (size_t j = 0; j < column_count; j++) {
+            double cell = cells[i * column_count + j];
+            if (all_whole(cells, j, column_count, row_count))
+                printf("%*.0f", cell_width(columns[j]), cell);
+            else
+                printf("%#*.8g", cell_width(columns[j]), cell);
+        }
         putchar('\n');
     }
 }

@@ -11,7 +11,7 @@
 /* "tasks            3,456": labels in one column, values behind it */
 __attribute__((format(printf, 2, 3))) void hbg__table_line(const char *label, const char *format, ...);
 
-/* `columns` headings over rows of `cells`, 8 digits each, right-aligned */
+/* `columns` headings over rows of `cells`, right-aligned: whole numbers where a column has no others, else 8 digits each */
 void hbg__table_numbers(char *const *columns, size_t column_count, const double *cells, size_t row_count);
 
 /* "1.234 ms" and "1.5 MiB (1,572,864 bytes)"; `text` has room for 64 characters and is returned */

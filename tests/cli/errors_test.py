@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad command lines and bad tables: the exit status, one sentence on standard error, nothing on standard output."""
 import os
+import re
 import resource
 import subprocess
 import tempfile
@@ -157,7 +158,23 @@ def help_is_no_error():
     assert run(["--version"]).stdout == run(["version"]).stdout != ""
 
 
+def help_stands_in_columns():
+    """Of each command all options are explained in one column, in lines that a terminal has room for."""
+    for command in re.findall(r"^  ([a-z]+) ", run(["--help"]).stdout, re.M):
+        text = run([command, "--help"]).stdout
+        options = re.findall(r"^  (--.*)", text, re.M)
+        columns = {re.match(r"--[a-z-]+(?: \S+)?  +", option).end() for option in options}
+        assert len(columns) <= 1, (command, columns, text)
+        for line in text.split("\n")[text.count("\n") - len(options):]:
+            assert len(line) <= 110, line
+        for line in re.findall(r"^ {4,}\S.*", text, re.M):
+            assert len(line) - len(line.lstrip()) == columns.copy().pop() + 2, line
+    columns = re.search(r"^case +workers .*$", run(["bench", "dispatch", "--quick", "--case", "chain"]).stdout, re.M).group().split()
+    explained = run(["bench", "--help"]).stdout
+    assert all(re.search(rf"^(\w+, )*{column}\b", explained, re.M) for column in columns), columns
+
+
 if __name__ == "__main__":
-    for test in (misuses, bad_tables, outputs_that_cannot_be_written, files_that_may_not_grow, help_is_no_error):
+    for test in (misuses, bad_tables, outputs_that_cannot_be_written, files_that_may_not_grow, help_is_no_error, help_stands_in_columns):
         test()
         print("ok", test.__name__)

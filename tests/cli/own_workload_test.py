@@ -218,6 +218,7 @@ def check_report(path):
     done = run("run", path, "where=t", "--out", "-")
     assert done.returncode == 0, done.stderr
     assert list(csv.reader(io.StringIO(done.stdout, newline=""))) == [["plain", "with, comma", 'say "so"', "two\nlines", ""], ["1", "2.5", "3", "4", "5"]], done.stdout
+    assert re.search(r"^ +1     2.5000000 +3 +4 +5$", run("run", path, "where=t").stdout, re.M)
     for where in ("n", "ne"):
         done = run("run", path, f"where={where}")
         assert done.returncode == 1 and done.stderr == "hbg run: own: it gave up without a reason\n", done.stderr
