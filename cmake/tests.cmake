@@ -80,6 +80,22 @@ foreach(source ${HBG_TEST_SOURCES})
     hbg_test_register(${name})
 endforeach()
 
+# ---- behaviour on simulated devices: tests of tests/backend whose kernels neither sleep nor wait for one another ----
+
+set(HBG_SIM_SCALE 20)
+if(HBG_SANITIZE)
+    set(HBG_SIM_SCALE 2)
+endif()
+foreach(test arguments:few claim:random degree:round describe:few failure:random history:few host_data:few limit:random order:random poison:random
+        random_graph:random reads:few replay:few scalars:few scope:random views:few warm:random)
+    string(REGEX REPLACE ":.*" "" name ${test})
+    string(REGEX REPLACE ".*:" "" mode ${test})
+    add_test(NAME sim/backend/${name} COMMAND test_backend_${name})
+    hbg_test_register(sim/backend/${name})
+    set_tests_properties(sim/backend/${name} PROPERTIES LABELS sim
+        ENVIRONMENT "${HBG_TEST_ENVIRONMENT};HBG_TEST_PLATFORM=sim:mode=${mode};HBG_TEST_SCALE=${HBG_SIM_SCALE}")
+endforeach()
+
 # ---- models under Relacy ----
 
 file(GLOB_RECURSE HBG_MODEL_SOURCES CONFIGURE_DEPENDS tests/model/*_model.cpp)

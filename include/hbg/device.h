@@ -81,8 +81,9 @@ struct hbg_device_options {
 /**
  * hbg_device_open - open a device.
  *
- * spec        in   NAME or NAME:key=value,key=value.. (borrowed); the names are "cpu", whose worker threads are the cores, and "null",
- *                  which is the same without calling kernels: it measures the scheduler. Keys of both:
+ * spec        in   NAME or NAME:key=value,key=value.. (borrowed); the names are "cpu", whose worker threads are the cores, "null",
+ *                  which is the same without calling kernels: it measures the scheduler, and "sim", whose cores are simulated by the
+ *                  thread that waits (docs/protocols.md). Keys of the first two:
  *                      workers=N            worker threads, each with a stack of 2 MiB; the default is the CPUs that affinity and cgroup
  *                                           quota allow
  *                      memory=unified       kernels use the host's memory in place (default)
@@ -95,6 +96,17 @@ struct hbg_device_options {
  *                      poison=0|1           for tests: fill what a run must not read before each run, and let its finish fail with
  *                                           HBG_E_OVERWRITTEN or HBG_E_IMAGE where it changed what it must not; 0
  *                      depth=1              runs in flight; more are HBG_E_UNSUPPORTED in this version
+ *                  Keys of "sim": memory, spill, poison and depth as above, and
+ *                      workers=N            simulated cores, at most 64; 4
+ *                      seed=N               one seed is one schedule, the same every time; 1
+ *                      mode=random|few|round|all    who goes on where: anybody; by priority, with few preemptions; one after the other;
+ *                                           the seed counts all ways to place two preemptions. random
+ *                      preemptions=N        of mode=few, at most 8; 3
+ *                      spin_us=N, stall_ms=N, ring=N   as above, in simulated time; 1, 20 and 64
+ *                      check=0|1            look at all structures of the scheduler after each step; 1 in builds with HBG_DEBUG
+ *                      patience=N           so many steps in which no task ends are a fault of hbg; 50000000
+ *                      stop_worker=N, stop_step=N, stop_us=N   that worker stands still from that step on, for so long; 0: for ever
+ *                      fail_alloc=N, fail_copy=N, fail_stream=N, fail_thread=N   the N-th one is refused; 0: none
  * options     in   borrowed for the call, but for final_counters; NULL: all defaults
  * device      out  owned: hbg_device_close()
  *

@@ -124,7 +124,7 @@ struct hbg__platform_ops {
     uint64_t (*clock)(struct hbg__platform *platform);
 };
 
-extern const struct hbg__platform_ops hbg__cpu_ops, hbg__null_ops;
+extern const struct hbg__platform_ops hbg__cpu_ops, hbg__null_ops, hbg__sim_ops;
 
 /* The back end of that name; NULL: `error` names the nearest one. */
 const struct hbg__platform_ops *hbg__platform_find(const char *name, struct hbg_error *error);

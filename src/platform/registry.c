@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/option.h"
 
-static const struct hbg__platform_ops *const platforms[] = { &hbg__cpu_ops, &hbg__null_ops };
+static const struct hbg__platform_ops *const platforms[] = { &hbg__cpu_ops, &hbg__null_ops, &hbg__sim_ops };
 enum { PLATFORM_COUNT = sizeof platforms / sizeof platforms[0] };
 
 const struct hbg__platform_ops *hbg__platform_find(const char *name, struct hbg_error *error)
@@ -18,7 +18,7 @@ const struct hbg__platform_ops *hbg__platform_find(const char *name, struct hbg_
         names[i] = platforms[i]->name;
     }
     const char *nearest = hbg__option_nearest(name, names, PLATFORM_COUNT);
-    (void)hbg__error_set(error, HBG_E_OPTION, name, "there is no platform \"%.40s\"%s%s%s; there are \"cpu\" and \"null\"", name,
+    (void)hbg__error_set(error, HBG_E_OPTION, name, "there is no platform \"%.40s\"%s%s%s; there are \"cpu\", \"null\" and \"sim\"", name,
                          nearest ? ": did you mean \"" : "", nearest ? nearest : "", nearest ? "\"" : "");
     return NULL;
 }

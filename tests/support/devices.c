@@ -21,8 +21,19 @@ const struct device_kind DEVICE_KINDS[DEVICE_KIND_COUNT] = {
     { "cpu:workers=8,memory=discrete", 8, true },
 };
 
+/* The spec, or where HBG_TEST_PLATFORM is set and it begins with "cpu:", what stands there in its place: "sim:mode=few,seed=3". */
+static const char *device_spec(const char *spec, char *text, size_t size)
+{
+    const char *platform = getenv("HBG_TEST_PLATFORM");
+    if (!platform || strncmp(spec, "cpu:", 4) != 0) return spec;
+    snprintf(text, size, "%s%c%s", platform, strchr(platform, ':') ? ',' : ':', spec + 4);
+    return text;
+}
+
 struct hbg_device *device_open(const char *spec, const struct hbg_device_options *options)
 {
+    char text[256];
+    spec = device_spec(spec, text, sizeof text);
     struct hbg_error error = HBG_OPTIONS(error);
     struct hbg_device_options chosen = HBG_OPTIONS(device_options);
     if (options) chosen = *options;

@@ -32,7 +32,8 @@ struct device_test {
 int device_tests_run_with(const char *extra, const struct device_test *tests, size_t count);
 #define DEVICE_TESTS_RUN(tests) device_tests_run_with("", (tests), sizeof(tests) / sizeof (tests)[0])
 
-/* Open and close, or fail the test with the library's sentence. `options` may be NULL. */
+/* Open and close, or fail the test with the library's sentence. `options` may be NULL. With HBG_TEST_PLATFORM=sim:mode=few,seed=3 in the
+   environment that stands in the place of "cpu": the tests of tests/backend whose kernels do not wait for one another hold there too. */
 struct hbg_device *device_open(const char *spec, const struct hbg_device_options *options);
 void device_close(struct hbg_device *device);
 

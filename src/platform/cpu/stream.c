@@ -93,7 +93,7 @@ enum hbg_status hbg__cpu_program_register(struct hbg__platform *platform, struct
                                           uint32_t count, uint64_t *table)
 {
     HBG_ASSERT(stream->platform == platform);
-    uint32_t workers = hbg__workers_count(platform->workers);
+    uint32_t workers = platform->options.workers;
     uint64_t stride = largest_scratch(kernels, count), address;
     if (stride > ((uint64_t)1 << 40) / workers) return HBG_E_NO_MEMORY;
     enum hbg_status status = hbg__cpu_memory_alloc(platform, table_bytes(count, stride, workers), &address);

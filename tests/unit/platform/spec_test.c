@@ -45,11 +45,22 @@ static void good_specs(void **state)
     opens("cpu:");
     opens("cpu:workers=3,memory=discrete,pin=1,spin_us=0,stall_ms=50,ring=64,spill=0,depth=1,poison=1");
     opens("null:workers=2,memory=unified,pin=0");
+    opens("sim");
+    opens("sim:workers=64,seed=18446744073709551615,mode=few,preemptions=8,memory=discrete,poison=1,spin_us=0,stall_ms=1,ring=2,spill=0,depth=1,check=1,patience=1000000");
+    opens("sim:workers=1,mode=all,seed=77");
+    opens("sim:workers=3,mode=round,stop_worker=2,stop_step=5,stop_us=10");
 }
 
 static void bad_specs(void **state)
 {
     (void)state;
+    refuses("sim:workers=65", HBG_E_OPTION, "workers", "64");
+    refuses("sim:mode=rand", HBG_E_OPTION, "mode", "random");
+    refuses("sim:ring=3", HBG_E_OPTION, "ring", "power of two");
+    refuses("sim:depth=2", HBG_E_UNSUPPORTED, "depth", "one run in flight");
+    refuses("sim:workers=2,stop_worker=2", HBG_E_OPTION, "stop_worker", "2 workers");
+    refuses("sim:workers=2,fail_thread=2", HBG_E_DEVICE, "workers", "worker thread 1 of 2");
+    refuses("sim:fail_stream=1", HBG_E_DEVICE, "streams", "bootstrap");
     refuses("cpu:worker=2", HBG_E_OPTION, "worker", "\"workers\"");
     refuses("cpu:memroy=discrete", HBG_E_OPTION, "memroy", "\"memory\"");
     refuses("cpu:colour=red", HBG_E_OPTION, "colour", "colour");
