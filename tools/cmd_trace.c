@@ -4,6 +4,7 @@
  */
 #include "command.h"
 
+#include "base/plural.h"
 #include "cli.h"
 #include "same_file.h"
 #include "trace_graph.h"
@@ -33,7 +34,7 @@ static bool check_whole(const char *path, const struct trace_log *log)
         hbg__cli_error("trace", "`%s`: %s%" PRIu64 " %s lost: %" PRIu64 " torn, %" PRIu64 " that could not be written", path,
                        unfinished ? "at least " : "", lost, lost == 1 ? "record is" : "records are", log->torn, dropped);
     if (unfinished)
-        hbg__cli_error("trace", "`%s`: %zu of %zu sessions have no %s", path, unfinished, log->session_count,
+        hbg__cli_error("trace", "`%s`: %zu of %zu session%s %s no %s", path, unfinished, log->session_count, hbg__s(log->session_count), hbg__has(unfinished),
                        log->session[log->session_count - 1].begun ? "end: the log was cut, or its process did not close the device" : "begin or no end: the log was cut");
     return !lost && !unfinished;
 }

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 static const unsigned char magic[6] = { 0x93, 'N', 'U', 'M', 'P', 'Y' };
 
 /* ---- the dictionary of a header ---- */
@@ -211,8 +213,8 @@ static bool measure(struct parser *p, struct npy *npy, uint64_t file_bytes)
     if (empty)
         npy->data_bytes = 0;
     if (there < npy->data_bytes)
-        return refuse(p, "is cut: it has %llu of its %llu bytes of data", (unsigned long long)there, (unsigned long long)npy->data_bytes);
-    return there == npy->data_bytes || refuse(p, "has %llu bytes behind its data", (unsigned long long)(there - npy->data_bytes));
+        return refuse(p, "is cut: it has %llu of its %llu byte%s of data", (unsigned long long)there, (unsigned long long)npy->data_bytes, hbg__s(npy->data_bytes));
+    return there == npy->data_bytes || refuse(p, "has %llu byte%s behind its data", (unsigned long long)(there - npy->data_bytes), hbg__s(there - npy->data_bytes));
 }
 
 bool hbg__npy_parse(const unsigned char *bytes, size_t size, uint64_t file_bytes, struct npy *npy, char *text, size_t text_size)

@@ -11,6 +11,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 /* What is asked of a run; false: its trace lacks something by which it could be told. */
 struct identity { uint64_t prepare_begin, prepare_end, wall_begin, wall_end, accepted, slot; };
 
@@ -55,7 +57,7 @@ bool hbg__trace_overlap(FILE *file, const struct trace_rounds *t)
         overlapping += b.prepare_begin < a.wall_end && a.wall_begin < b.prepare_end;
         early += b.wall_begin < a.wall_end || b.accepted < a.wall_end;
     }
-    fprintf(file, "overlap: %" PRIu64 " pairs of warm runs; in %" PRIu64 " the later one was prepared while the device worked for the other; in %" PRIu64
-            " it was on the device before the other was done; %" PRIu64 " lack a span or a value\n", pairs, overlapping, early, unknown);
+    fprintf(file, "overlap: %" PRIu64 " pair%s of warm runs; in %" PRIu64 " the later one was prepared while the device worked for the other; in %" PRIu64
+            " it was on the device before the other was done; %" PRIu64 " %s a span or a value\n", pairs, hbg__s(pairs), overlapping, early, unknown, unknown == 1 ? "lacks" : "lack");
     return pairs > 0 && unknown == 0 && early == 0 && 2 * overlapping > pairs;
 }

@@ -5,6 +5,7 @@
 #include "trace_page.h"
 
 #include "base/json_write.h"
+#include "base/plural.h"
 #include "hbg_page.h"
 #include "trace_graph.h"
 
@@ -129,7 +130,7 @@ static bool write_data(FILE *file, const struct page *p, size_t all)
 
     hbg__json_begin(&json, file);
     hbg__json_open_object(&json);
-    snprintf(text, sizeof text, "%zu runs, %zu spans%s", p->rounds->round_count, p->count, p->count < all ? "; the later ones are left out" : "");
+    snprintf(text, sizeof text, "%zu run%s, %zu span%s%s", p->rounds->round_count, hbg__s(p->rounds->round_count), p->count, hbg__s(p->count), p->count < all ? "; the later ones are left out" : "");
     hbg__json_key_string(&json, "about", text);
     hbg__json_key_u64(&json, "length_ns", p->count && p->end > p->begin ? p->end - p->begin : 1);
     hbg__json_key(&json, "lanes");

@@ -5,6 +5,7 @@
 #include "trace_graph.h"
 
 #include "base/json_write.h"
+#include "base/plural.h"
 #include "table.h"
 
 #include <inttypes.h>
@@ -28,7 +29,7 @@ void hbg__trace_path_print(FILE *file, const struct trace_graph *g, const struct
 
     for (size_t i = 0; i < g->task_count; i++)
         tight += g->task[i].present && !g->task[i].noop && g->task[i].slack == 0;
-    fprintf(file, "\ncritical path of run %" PRIu64 ": %zu tasks, %zu of them without slack\n", run, g->executed, tight);
+    fprintf(file, "\ncritical path of run %" PRIu64 ": %zu task%s, %zu of them without slack\n", run, g->executed, hbg__s(g->executed), tight);
     print_share(file, "makespan", makespan, makespan);
     print_share(file, "floor, any number of cores", g->floor, makespan);
     print_share(file, "all kernels, one core", g->work, makespan);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plural.h"
+
 void hbg__error_copy(struct hbg_error *target, const struct hbg_error *source)
 {
     if (!target || target == source) return;
@@ -63,7 +65,7 @@ enum hbg_status hbg__error_no_memory(struct hbg_error *error, const char *what, 
     if (!error) return HBG_E_NO_MEMORY;
     begin(&filled, HBG_E_NO_MEMORY, what);
     filled.requested = size_bytes > INT64_MAX ? INT64_MAX : (int64_t)size_bytes;
-    snprintf(filled.text, sizeof filled.text, "no memory for %" PRIu64 " bytes of %s", size_bytes, what);
+    snprintf(filled.text, sizeof filled.text, "no memory for %" PRIu64 " byte%s of %s", size_bytes, hbg__s(size_bytes), what);
     hbg__error_copy(error, &filled);
     return HBG_E_NO_MEMORY;
 }

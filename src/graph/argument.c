@@ -2,6 +2,7 @@
 /* argument.c - one argument of a submit on the general way: everything that submit.c does not settle itself. */
 #include <stdio.h>
 
+#include "base/plural.h"
 #include "graph/append.h"
 #include "graph/hazard_map.h"
 #include "graph/signature.h"
@@ -17,8 +18,8 @@ static HBG_COLD void fail_signature(struct hbg__submit *s, const struct hbg_arg 
     char wanted[32], given[32];
     hbg__signature_text_of_arg(arg, given);
     if (s->arg_count >= s->signature->arg_count) {
-        hbg__graph_fail(s->g, HBG_E_SIGNATURE, (int)s->arg_count, s->kernel_name, "kernel %s takes %u arguments, argument %u (%s) is one more",
-                        s->kernel_name, s->signature->arg_count, s->arg_count, given);
+        hbg__graph_fail(s->g, HBG_E_SIGNATURE, (int)s->arg_count, s->kernel_name, "kernel %s takes %u argument%s, argument %u (%s) is one more",
+                        s->kernel_name, s->signature->arg_count, hbg__s(s->signature->arg_count), s->arg_count, given);
         return;
     }
     hbg__signature_text_of(s->signature, s->arg_count, wanted);

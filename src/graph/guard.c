@@ -4,6 +4,7 @@
  * Neighbouring reads become one range, so a loop over a table costs one guard and one comparison.
  */
 #include "graph/guard.h"
+#include "base/plural.h"
 #include "graph/hazard_map.h"
 #include "graph/signature.h"
 #include "graph/view.h"
@@ -288,7 +289,7 @@ static HBG_COLD void fail_index(struct hbg_graph *g, const struct hbg_region *x,
     } else if (x->dtype != HBG_I32) {
         hbg__graph_fail(g, HBG_E_REGION, -1, "hbg_read_i32", "hbg_read_i32 of a region of %s; it reads i32", type);
     } else if (index->rank != x->rank || x->rank > HBG_RANK_MAX) {
-        hbg__graph_fail(g, HBG_E_REGION, -1, "hbg_read_i32", "hbg_read_i32 with %d indices of a region of rank %u", index->rank, x->rank);
+        hbg__graph_fail(g, HBG_E_REGION, -1, "hbg_read_i32", "hbg_read_i32 with %d %s of a region of rank %u", index->rank, index->rank == 1 ? "index" : "indices", x->rank);
     } else {
         while (d + 1 < x->rank && index->dim[d] >= 0 && index->dim[d] < x->shape[d]) d++;
         hbg__graph_fail(g, HBG_E_REGION, -1, "hbg_read_i32", "hbg_read_i32: index %lld of dimension %d, which has %lld",
@@ -321,7 +322,7 @@ void hbg_guard(struct hbg_graph *g, const void *data, size_t size_bytes)
 {
     if (!g || g->failed) return;
     if (!data && size_bytes) {
-        hbg__graph_fail(g, HBG_E_NULL, -1, "hbg_guard", "hbg_guard: NULL for %zu bytes", size_bytes);
+        hbg__graph_fail(g, HBG_E_NULL, -1, "hbg_guard", "hbg_guard: NULL for %zu byte%s", size_bytes, hbg__s(size_bytes));
         return;
     }
     guard_bytes(g, (struct hbg__guard){ HBG__GUARD_MEMORY, 0, 0, size_bytes, 0, data }, data);

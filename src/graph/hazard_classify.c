@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hazard_classify.c - what a region is to the map; a storage's grid is made here, at its first partial access. */
 #include "graph/hazard_grid.h"
+#include "base/plural.h"
 
 static const uint64_t first_threshold = 4096;
 
@@ -153,8 +154,8 @@ static bool view_of(struct hbg_graph *g, const struct hbg__storage *s, int64_t o
     if (empty) return true;             /* legal anywhere */
     struct hbg__reach reach = hbg__storage_reach(s);
     if (lo < reach.lower || hi > reach.upper) {
-        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d reaches bytes [%lld, %lld) of a buffer of %lld bytes", argument,
-                        (long long)(lo - reach.lower), (long long)(hi - reach.lower), (long long)(reach.upper - reach.lower));
+        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d reaches bytes [%lld, %lld) of a buffer of %lld byte%s", argument,
+                        (long long)(lo - reach.lower), (long long)(hi - reach.lower), (long long)(reach.upper - reach.lower), hbg__s((uint64_t)(reach.upper - reach.lower)));
         return false;
     }
     if (hbg__view_canonical(&access->view, off, element, region->rank, region->shape, region->stride_bytes))

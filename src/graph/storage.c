@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/plural.h"
 #include "graph/view.h"
 
 /* ---- errors -------------------------------------------------------------------------------------------------- */
@@ -44,7 +45,7 @@ void hbg__graph_fail_limit(struct hbg_graph *g, const char *resource, uint64_t u
 
 void hbg__graph_fail_memory(struct hbg_graph *g, const char *what)
 {
-    hbg__graph_fail(g, HBG_E_NO_MEMORY, -1, what, "no memory for %s after %u tasks", what, g->task_count);
+    hbg__graph_fail(g, HBG_E_NO_MEMORY, -1, what, "no memory for %s after %u task%s", what, g->task_count, hbg__s(g->task_count));
 }
 
 void hbg__graph_say_who(struct hbg_graph *g, const char *name, const char *who)

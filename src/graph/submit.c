@@ -12,6 +12,7 @@
  * An argument takes the short way (short_way.h) or the general one (argument.c), each on its own; the result is the same.
  */
 #include "graph/submit.h"
+#include "base/plural.h"
 #include "graph/append.h"
 #include "graph/short_way.h"
 #include "graph/signature.h"
@@ -228,8 +229,8 @@ static HBG_NO_INLINE struct hbg_task submit_general(struct hbg_graph *g, int ker
     begin_general(g, list.count);
     if (!put_list(g, noop ? -1 : kernel, list, &position)) return no_task(g);
     if (!noop && in->signatures[kernel].given && position < in->signatures[kernel].arg_count) {
-        hbg__graph_fail(g, HBG_E_SIGNATURE, (int)position, in->kernels[kernel].name, "kernel %s takes %u arguments, %u are given",
-                        in->kernels[kernel].name, in->signatures[kernel].arg_count, position);
+        hbg__graph_fail(g, HBG_E_SIGNATURE, (int)position, in->kernels[kernel].name, "kernel %s takes %u argument%s, %u %s given",
+                        in->kernels[kernel].name, in->signatures[kernel].arg_count, hbg__s(in->signatures[kernel].arg_count), position, hbg__is(position));
         return no_task(g);
     }
     return append_general(g, noop ? -1 : kernel, position);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "image/fingerprint.h"
 #include "image/layout.h"
 
@@ -60,12 +61,12 @@ static enum hbg_status damaged(struct hbg_error *error, uint32_t task, int argum
 static enum hbg_status check_sizes(const struct hbg__image_head *head, uint64_t size_bytes, struct hbg_error *error)
 {
     if (head->image_bytes != size_bytes)
-        return damaged(error, HBG__NIL, -1, "the head says %" PRIu64 " bytes and there are %" PRIu64, head->image_bytes, size_bytes);
+        return damaged(error, HBG__NIL, -1, "the head says %" PRIu64 " byte%s and there %s %" PRIu64, head->image_bytes, hbg__s(head->image_bytes), hbg__is(size_bytes), size_bytes);
     if (head->task_count > HBG__TASKS_MAX)
         return damaged(error, HBG__NIL, -1, "the head says %u tasks and %u are possible", head->task_count, HBG__TASKS_MAX);
     uint64_t records = (uint64_t)head->task_count * sizeof(struct hbg__task_record);
     if (head->payload_bytes % 8 || head->payload_bytes > size_bytes || sizeof *head + records + head->payload_bytes != size_bytes)
-        return damaged(error, HBG__NIL, -1, "%u tasks and a payload of %" PRIu64 " bytes do not make %" PRIu64 " bytes", head->task_count, head->payload_bytes, size_bytes);
+        return damaged(error, HBG__NIL, -1, "%u task%s and a payload of %" PRIu64 " bytes do not make %" PRIu64 " bytes", head->task_count, hbg__s(head->task_count), head->payload_bytes, size_bytes);
     uint64_t roots = ((uint64_t)head->root_count + 1) / 2;
     if (head->root_count > head->task_count || (uint64_t)head->roots + roots != head->payload_bytes / 8)
         return damaged(error, HBG__NIL, -1, "a list of %u roots at offset %u does not end with the payload", head->root_count, head->roots);
@@ -76,7 +77,7 @@ static enum hbg_status check_sizes(const struct hbg__image_head *head, uint64_t 
 
 static enum hbg_status check_head(const struct hbg__image_head *head, uint64_t size_bytes, struct hbg_error *error)
 {
-    if (size_bytes < sizeof *head) return damaged(error, HBG__NIL, -1, "%" PRIu64 " bytes are no image: the head alone has %zu", size_bytes, sizeof *head);
+    if (size_bytes < sizeof *head) return damaged(error, HBG__NIL, -1, "%" PRIu64 " byte%s %s no image: the head alone has %zu", size_bytes, hbg__s(size_bytes), hbg__is(size_bytes), sizeof *head);
     if (head->magic != HBG__IMAGE_MAGIC) return damaged(error, HBG__NIL, -1, "the first four bytes are 0x%08x, not an image's", head->magic);
     if (head->version != HBG__IMAGE_VERSION) return damaged(error, HBG__NIL, -1, "version %u of the format; this library has %d", head->version, HBG__IMAGE_VERSION);
     if (head->fingerprint != hbg__image_fingerprint())
@@ -174,7 +175,7 @@ static enum hbg_status check_producers(struct walk *w, uint32_t task, const stru
 {
     uint32_t above = task;
     for (uint32_t k = producers; k < 3; k++) {
-        if (record->producer[k] != HBG__NIL) return damaged(w->error, task, -1, "task %u has %u producers and names one in place %u", task, producers, k);
+        if (record->producer[k] != HBG__NIL) return damaged(w->error, task, -1, "task %u has %u producer%s and names one in place %u", task, producers, hbg__s(producers), k);
     }
     for (uint32_t k = 0; k < producers; k++) {
         uint32_t producer = hbg__image_producer(w->payload, record, k);
@@ -208,7 +209,7 @@ static enum hbg_status check_record(struct walk *w, uint32_t task, const struct 
     if (record->reserved || record->flags & ~known) return damaged(w->error, task, -1, "task %u has the flags 0x%x and the reserved value %u", task, record->flags, record->reserved);
     if (record->flags & HBG__TASK_NOOP) {
         w->noops++;
-        if (record->arg_count || record->kernel) return damaged(w->error, task, -1, "task %u is a noop and has kernel %u and %u arguments", task, record->kernel, record->arg_count);
+        if (record->arg_count || record->kernel) return damaged(w->error, task, -1, "task %u is a noop and has kernel %u and %u argument%s", task, record->kernel, record->arg_count, hbg__s(record->arg_count));
         return HBG_OK;
     }
     if (record->flags & HBG__TASK_REUSE) return damaged(w->error, task, -1, "task %u orders heap reuse and is no noop", task);
@@ -251,9 +252,9 @@ static enum hbg_status check_tasks(struct walk *w)
     for (uint32_t task = 0; !status && task < head->task_count; task++) status = check_task(w, task);
     for (uint32_t task = 0; !status && task < head->task_count; task++) status = check_ends(w, task);
     if (status) return status;
-    if (w->roots != head->root_count) return damaged(w->error, HBG__NIL, -1, "the head says %u roots and %u tasks have no producers", head->root_count, w->roots);
-    if (w->edges != head->edge_count) return damaged(w->error, HBG__NIL, -1, "the head says %" PRIu64 " edges and there are %" PRIu64, head->edge_count, w->edges);
-    if (w->noops != head->noop_count) return damaged(w->error, HBG__NIL, -1, "the head says %u noops and there are %u", head->noop_count, w->noops);
+    if (w->roots != head->root_count) return damaged(w->error, HBG__NIL, -1, "the head says %u root%s and %u task%s %s no producers", head->root_count, hbg__s(head->root_count), w->roots, hbg__s(w->roots), hbg__has(w->roots));
+    if (w->edges != head->edge_count) return damaged(w->error, HBG__NIL, -1, "the head says %" PRIu64 " edge%s and there %s %" PRIu64, head->edge_count, hbg__s(head->edge_count), hbg__is(w->edges), w->edges);
+    if (w->noops != head->noop_count) return damaged(w->error, HBG__NIL, -1, "the head says %u noop%s and there %s %u", head->noop_count, hbg__s(head->noop_count), hbg__is(w->noops), w->noops);
     if (w->nears != head->near_count) return damaged(w->error, HBG__NIL, -1, "the head says %u near tasks and there are %u", head->near_count, w->nears);
     return HBG_OK;
 }

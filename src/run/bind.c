@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/plural.h"
 #include "graph/canonical_view.h"
 #include "graph/signature.h"
 #include "graph/view.h"
@@ -199,7 +200,7 @@ static enum hbg_status check_signature(const struct hbg__run *run, struct hbg_ar
     char want[32], have[32];
     if (!boundary->given) return HBG_OK;
     if (list.count != boundary->arg_count)
-        return hbg__error_set_argument(error, HBG_E_SIGNATURE, (int)(list.count < boundary->arg_count ? list.count : boundary->arg_count), run->program->name, "program \"%.60s\" takes %u arguments and was given %zu", run->program->name, boundary->arg_count, list.count);
+        return hbg__error_set_argument(error, HBG_E_SIGNATURE, (int)(list.count < boundary->arg_count ? list.count : boundary->arg_count), run->program->name, "program \"%.60s\" takes %u argument%s and was given %zu", run->program->name, boundary->arg_count, hbg__s(boundary->arg_count), list.count);
     for (uint32_t i = 0; i < boundary->arg_count; i++) {
         if (HBG_LIKELY(hbg__signature_permits(boundary, i, &list.arg[i]))) continue;
         if (hbg__arg_is_region(&list.arg[i]) && list.arg[i].u.region.flags & HBG_REGION_BAD) {      /* a bad view has no dtype to compare */
@@ -242,7 +243,7 @@ static enum hbg_status bind_all(struct hbg__run *run, struct hbg_arg_list list, 
 enum hbg_status hbg__run_bind(struct hbg__run *run, struct hbg_arg_list list, struct hbg_error *error)
 {
     run->arg_count = run->group_count = run->range_count = 0;
-    if (list.count && !list.arg) return hbg__error_set(error, HBG_E_NULL, "arguments", "a list of %zu arguments has no arguments", list.count);
+    if (list.count && !list.arg) return hbg__error_set(error, HBG_E_NULL, "arguments", "a list of %zu argument%s is NULL", list.count, hbg__s(list.count));
     enum hbg_status status = check_signature(run, list, error);
     if (!status) status = make_room(run, list.count, error);
     if (status) return status;

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/inside.h"
 #include "base/option.h"
+#include "base/plural.h"
 #include "run/abi.h"
 #include "run/buffer.h"
 #include "run/run.h"
@@ -167,8 +168,8 @@ static void log_opened(const struct hbg_device *device, const char *spec)
 {
     struct hbg__arena arena;
     if (!hbg__log_wants(&device->log, HBG_LOG_INFO) || !hbg__arena_open(&arena, device->reserve_bytes, true)) return;
-    hbg__log_write(&device->log, HBG_LOG_INFO, "hbg: opened \"%.100s\": %u workers, %s memory, %zu MiB of address space reserved an arena", spec,
-                   device->properties.workers, device->properties.unified ? "unified" : "discrete",
+    hbg__log_write(&device->log, HBG_LOG_INFO, "hbg: opened \"%.100s\": %u worker%s, %s memory, %zu MiB of address space reserved an arena", spec,
+                   device->properties.workers, hbg__s(device->properties.workers), device->properties.unified ? "unified" : "discrete",
                    (arena.below_reserved + arena.above_reserved) >> 20);
     hbg__arena_close(&arena);
 }
@@ -268,7 +269,7 @@ static enum hbg_status leave_behind(struct hbg_device *device, const struct hbg_
     }
     uint32_t left = device->ops->abandon(device->platform);
     device->closed = true;
-    hbg__log_write(&device->log, HBG_LOG_ERROR, "hbg: closed with %u worker threads left in a kernel and no memory given back: %s", left, error.text);
+    hbg__log_write(&device->log, HBG_LOG_ERROR, "hbg: closed with %u worker thread%s left in a kernel and no memory given back: %s", left, hbg__s(left), error.text);
     return HBG_E_DEVICE;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/plural.h"
 #include "core/kernel_table.h"
 #include "platform/transfer.h"
 #include "run/buffer.h"
@@ -128,8 +129,8 @@ static enum hbg_status end_ranges(struct hbg__run *run, struct hbg_error *error)
         enum hbg_status status = sum_of(run, range->address, range->size_bytes, &sum);
         if (status) return status;
         if (sum == range->sum) continue;
-        hbg__error_set(&text, HBG_E_OVERWRITTEN, range->what, "the %s (%" PRIu64 " bytes) changed while %s ran: a kernel wrote beside its arguments",
-                       range->what, range->size_bytes, hbg__run_label(run, label));
+        hbg__error_set(&text, HBG_E_OVERWRITTEN, range->what, "the %s (%" PRIu64 " byte%s) changed while %s ran: a kernel wrote beside its arguments",
+                       range->what, range->size_bytes, hbg__s(range->size_bytes), hbg__run_label(run, label));
         found(run, error, &text);
     }
     return HBG_OK;
@@ -334,13 +335,13 @@ static enum hbg_status end_buffer(struct hbg__run *run, struct hbg_buffer *buffe
     int64_t offset = 0;
     uint64_t sum;
     if (device->ops->memory_intact && !device->ops->memory_intact(device->platform, buffer->address, buffer->size_bytes, &offset)) {
-        hbg__error_set(&text, HBG_E_OVERWRITTEN, "guard", "a kernel of %s wrote byte %" PRId64 " of a device buffer of %" PRIu64 " bytes", hbg__run_label(run, label), offset, buffer->size_bytes);
+        hbg__error_set(&text, HBG_E_OVERWRITTEN, "guard", "a kernel of %s wrote byte %" PRId64 " of a device buffer of %" PRIu64 " byte%s", hbg__run_label(run, label), offset, buffer->size_bytes, hbg__s(buffer->size_bytes));
         found(run, error, &text);
     }
     if (!buffer->watched || buffer->size_bytes == 0 || buffer->writes != buffer->watched_writes) return HBG_OK;
     enum hbg_status status = sum_of(run, buffer->address, buffer->size_bytes, &sum);
     if (status || sum == buffer->sum) return status;
-    hbg__error_set(&text, HBG_E_OVERWRITTEN, "buffer", "a device buffer of %" PRIu64 " bytes changed while %s ran, which does not use it", buffer->size_bytes, hbg__run_label(run, label));
+    hbg__error_set(&text, HBG_E_OVERWRITTEN, "buffer", "a device buffer of %" PRIu64 " byte%s changed while %s ran, which does not use it", buffer->size_bytes, hbg__s(buffer->size_bytes), hbg__run_label(run, label));
     found(run, error, &text);
     return HBG_OK;
 }

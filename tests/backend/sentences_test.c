@@ -12,13 +12,15 @@
 #include "support/devices.h"
 #include "support/program.h"
 
-enum { COPY, FREE, FAIL, KERNEL_COUNT };
+enum { COPY, FREE, FAIL, ONE, KERNEL_COUNT };
 
 static int copy(const struct hbg_task_view *t) { (void)t; return 0; }
 static int nothing(const struct hbg_task_view *t) { (void)t; return 0; }
+static int one(const struct hbg_task_view *t) { (void)t; return 0; }
 static int fail_with_7(const struct hbg_task_view *t) { (void)t; return 7; }
 static const struct hbg_kernel kernels[] = {
     HBG_KERNEL(COPY, copy, "in f32, out f32"), HBG_KERNEL(FREE, nothing, NULL), HBG_KERNEL(FAIL, fail_with_7, NULL),
+    HBG_KERNEL(ONE, one, "f32"),
 };
 
 /* Each function makes one mistake. The boundary: f32 u[64][48], f32 v[64], f64 1.5, in f32 w[64]. */
@@ -48,6 +50,10 @@ BUILD(host_memory) { UNUSED; static float x[4]; hbg_submit(g, FREE, hbg_in(hbg_h
 BUILD(wrong_kind) { UNUSED; hbg_submit(g, COPY, hbg_in(v), hbg_in(v)); }
 BUILD(one_too_many) { UNUSED; hbg_submit(g, COPY, hbg_in(v), hbg_out(v), hbg_i32(1)); }
 BUILD(one_too_few) { UNUSED; hbg_submit(g, COPY, hbg_in(v)); }
+BUILD(two_for_one) { UNUSED; hbg_submit(g, ONE, hbg_f32(1), hbg_f32(2)); }
+BUILD(none_for_one) { UNUSED; hbg_submit(g, ONE); }
+BUILD(guard_of_nothing) { UNUSED; hbg_guard(g, NULL, 1); }
+BUILD(one_index) { UNUSED; (void)hbg_read_i32(g, hbg_cast_view(u, HBG_I32), HBG_SHAPE(1)); }
 BUILD(no_list) { UNUSED; struct hbg_arg_list list = { NULL, 2 }; hbg_submit_args(g, COPY, list); }
 BUILD(no_noop_list) { UNUSED; struct hbg_arg_list list = { NULL, 2 }; hbg_noop_args(g, list); }
 BUILD(unknown_task) { UNUSED; struct hbg_task t = { 5, 0 }; hbg_submit(g, FREE, hbg_after(t)); }
@@ -80,7 +86,9 @@ static const struct sentence sentences[] = {
     { writes_an_input, HBG_E_ACCESS, "copy", "argument 1 of kernel copy would write a read-only region" },
     { host_memory, HBG_E_REGION, "nothing", "argument 0 of kernel nothing is host memory" },
     { wrong_kind, HBG_E_SIGNATURE, "copy", "argument 1 of kernel copy is 'in f32', its signature says 'out f32'" },
-    { one_too_many, HBG_E_SIGNATURE, "copy", "kernel copy takes 2 arguments" }, { one_too_few, HBG_E_SIGNATURE, "copy", "kernel copy takes 2 arguments, 1 are given" },
+    { one_too_many, HBG_E_SIGNATURE, "copy", "kernel copy takes 2 arguments" }, { one_too_few, HBG_E_SIGNATURE, "copy", "kernel copy takes 2 arguments, 1 is given" },
+    { two_for_one, HBG_E_SIGNATURE, "one", "kernel one takes 1 argument, argument 1 (f32) is one more" }, { none_for_one, HBG_E_SIGNATURE, "one", "kernel one takes 1 argument, 0 are given" },
+    { guard_of_nothing, HBG_E_NULL, "hbg_guard", "hbg_guard: NULL for 1 byte" }, { one_index, HBG_E_REGION, "hbg_read_i32", "hbg_read_i32 with 1 index of a region of rank 2" },
     { no_list, HBG_E_NULL, "copy", "the argument list of kernel copy is NULL" }, { no_noop_list, HBG_E_NULL, "noop", "the argument list of a noop is NULL" },
     { unknown_task, HBG_E_TASK_ID, "nothing", "hbg_after of kernel nothing names task 5 of another graph" },
     { read_as_i32, HBG_E_SIGNATURE, "hbg_args_get", "boundary scalar 2 is f64 and is read as i32" },

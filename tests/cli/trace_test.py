@@ -75,13 +75,13 @@ def check_damage(path, folder):
 
     middle = len(lines) // 2
     cut = "".join(lines[:middle]) + lines[middle][:40]
-    assert said(cut, "at least 1 record is lost: 1 torn", "1 of 1 sessions have no end")["records"] == middle
+    assert said(cut, "at least 1 record is lost: 1 torn", "1 of 1 session has no end")["records"] == middle
     torn = "".join(lines[:middle]) + lines[middle][:70] + "".join(lines[middle + 1:])
     assert said(torn, "1 record is lost: 1 torn")["lost"] == 1
     gone = "".join(lines[:middle]) + "".join(lines[middle + 3:])
     assert said(gone, "3 records are lost: 0 torn")["lost"] == 3
     headless = "".join(lines[1:])
-    assert said(headless, "1 record is lost", "1 of 1 sessions")["unfinished"] == 1
+    assert said(headless, "1 record is lost", "1 of 1 session has")["unfinished"] == 1
     open(damaged, "w").write("a line of something else\n")
     assert "holds no record" in hbg("trace", damaged, status=1).stderr
     # text of others between the records is passed over, and a session may follow another
