@@ -25,6 +25,7 @@
 #include <hbg/subgraph.h>
 #include <hbg/log.h>
 #include <hbg/trace.h>
+#include <hbg/platform.h>
 #include <hbg/device.h>
 #include <hbg/run.h>
 #include <hbg/image.h>

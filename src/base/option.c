@@ -86,13 +86,16 @@ bool hbg__option_parse(struct hbg__option_set *set, const char *spec)
 
 /* ---- getters ---- */
 
-/* The option of that key, or NULL; notes that it is known. */
-static struct hbg__option *ask(struct hbg__option_set *set, const char *key)
+/* The option of that key, or NULL; notes that it is known, and what it is. */
+static struct hbg__option *ask(struct hbg__option_set *set, const char *key, struct hbg__option_about about)
 {
     if (set->problem[0]) return NULL;
     bool is_known = false;
     for (int i = 0; i < set->known_count; i++) is_known |= strcmp(set->known[i], key) == 0;
-    if (!is_known && set->known_count < HBG__OPTION_COUNT_MAX) set->known[set->known_count++] = key;
+    if (!is_known && set->known_count < HBG__OPTION_COUNT_MAX) {
+        set->about[set->known_count] = about;
+        set->known[set->known_count++] = key;
+    }
     for (int i = 0; i < set->count; i++) {
         if (strcmp(set->item[i].key, key) == 0) {
             set->item[i].asked = true;
@@ -126,7 +129,7 @@ static bool read_magnitude(const char *text, uint64_t *value)
 
 bool hbg__option_i64(struct hbg__option_set *set, const char *key, int64_t low, int64_t high, int64_t *value)
 {
-    const struct hbg__option *option = ask(set, key);
+    const struct hbg__option *option = ask(set, key, (struct hbg__option_about){ .kind = HBG__OPTION_I64, .low.i = low, .high.i = high, .preset.i = *value });
     if (!option) return no_problem(set);
     bool negative = option->value[0] == '-';
     uint64_t magnitude;
@@ -142,7 +145,7 @@ bool hbg__option_i64(struct hbg__option_set *set, const char *key, int64_t low, 
 
 bool hbg__option_u64(struct hbg__option_set *set, const char *key, uint64_t low, uint64_t high, uint64_t *value)
 {
-    const struct hbg__option *option = ask(set, key);
+    const struct hbg__option *option = ask(set, key, (struct hbg__option_about){ .kind = HBG__OPTION_U64, .low.u = low, .high.u = high, .preset.u = *value });
     if (!option) return no_problem(set);
     uint64_t number;
     if (!read_magnitude(option->value, &number) || number < low || number > high)
@@ -154,7 +157,7 @@ bool hbg__option_u64(struct hbg__option_set *set, const char *key, uint64_t low,
 
 bool hbg__option_f64(struct hbg__option_set *set, const char *key, double low, double high, double *value)
 {
-    const struct hbg__option *option = ask(set, key);
+    const struct hbg__option *option = ask(set, key, (struct hbg__option_about){ .kind = HBG__OPTION_F64, .low.f = low, .high.f = high, .preset.f = *value });
     if (!option) return no_problem(set);
     char *end;
     double number = strtod(option->value, &end);
@@ -167,7 +170,7 @@ bool hbg__option_f64(struct hbg__option_set *set, const char *key, double low, d
 bool hbg__option_bool(struct hbg__option_set *set, const char *key, bool *value)
 {
     static const char *const words[] = { "0", "1", "no", "yes", "off", "on", "false", "true" };
-    const struct hbg__option *option = ask(set, key);
+    const struct hbg__option *option = ask(set, key, (struct hbg__option_about){ .kind = HBG__OPTION_BOOL, .preset.i = *value });
     if (!option) return no_problem(set);
     for (int i = 0; i < 8; i++) {
         if (strcmp(option->value, words[i]) == 0) {
@@ -180,25 +183,25 @@ bool hbg__option_bool(struct hbg__option_set *set, const char *key, bool *value)
 
 bool hbg__option_text(struct hbg__option_set *set, const char *key, const char **value)
 {
-    const struct hbg__option *option = ask(set, key);
+    const struct hbg__option *option = ask(set, key, (struct hbg__option_about){ .kind = HBG__OPTION_TEXT, .preset.text = *value });
     if (option) *value = option->value;
     return no_problem(set);
 }
 
-/* The words in order, separated by ", ", cut where the space ends. */
-static void join_words(char *text, size_t size, const char *const *words, int count)
+/* The words in order, cut where the space ends. */
+static void join_words(char *text, size_t size, const char *const *words, int count, const char *separator)
 {
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < count && used < size; i++) {
-        int written = snprintf(text + used, size - used, "%s%s", i ? ", " : "", words[i]);
+        int written = snprintf(text + used, size - used, "%s%s", i ? separator : "", words[i]);
         used += (size_t)written;
     }
 }
 
 bool hbg__option_choice(struct hbg__option_set *set, const char *key, const char *const *choices, int count, int *value)
 {
-    const struct hbg__option *option = ask(set, key);
+    const struct hbg__option *option = ask(set, key, (struct hbg__option_about){ .kind = HBG__OPTION_CHOICE, .high.i = count, .preset.i = *value, .choices = choices });
     if (!option) return no_problem(set);
     for (int i = 0; i < count; i++) {
         if (strcmp(option->value, choices[i]) == 0) {
@@ -207,7 +210,7 @@ bool hbg__option_choice(struct hbg__option_set *set, const char *key, const char
         }
     }
     char list[128];
-    join_words(list, sizeof list, choices, count);
+    join_words(list, sizeof list, choices, count, ", ");
     return give_problem(set, key, "option \"%s\" is \"%.40s\"; it is one of: %s", key, option->value, list);
 }
 
@@ -219,12 +222,46 @@ bool hbg__option_finish(struct hbg__option_set *set)
         if (set->item[i].asked) continue;
         const char *nearest = hbg__option_nearest(key, set->known, set->known_count);
         char list[128];
-        join_words(list, sizeof list, set->known, set->known_count);
+        join_words(list, sizeof list, set->known, set->known_count, ", ");
         if (nearest) return give_problem(set, key, "there is no option \"%.60s\"; did you mean \"%s\"?", key, nearest);
         if (list[0]) return give_problem(set, key, "there is no option \"%.60s\"; there are: %s", key, list);
         return give_problem(set, key, "there is no option \"%.60s\", and no other", key);
     }
     return true;
+}
+
+/* ---- what the keys are ---- */
+
+void hbg__option_describe(const struct hbg__option_set *set, int at, char *values, size_t values_size, char *preset, size_t preset_size)
+{
+    const struct hbg__option_about *about = &set->about[at];
+    values[0] = preset[0] = '\0';
+    switch (about->kind) {
+    case HBG__OPTION_I64:
+        snprintf(values, values_size, "%" PRId64 "..%" PRId64, about->low.i, about->high.i);
+        snprintf(preset, preset_size, "%" PRId64, about->preset.i);
+        break;
+    case HBG__OPTION_U64:
+        snprintf(values, values_size, "%" PRIu64 "..%" PRIu64, about->low.u, about->high.u);
+        snprintf(preset, preset_size, "%" PRIu64, about->preset.u);
+        break;
+    case HBG__OPTION_F64:
+        snprintf(values, values_size, "%g..%g", about->low.f, about->high.f);
+        snprintf(preset, preset_size, "%g", about->preset.f);
+        break;
+    case HBG__OPTION_BOOL:
+        snprintf(values, values_size, "0|1");
+        snprintf(preset, preset_size, "%d", (int)about->preset.i);
+        break;
+    case HBG__OPTION_TEXT:
+        snprintf(values, values_size, "text");
+        snprintf(preset, preset_size, "%s", about->preset.text ? about->preset.text : "");
+        break;
+    case HBG__OPTION_CHOICE:
+        join_words(values, values_size, about->choices, (int)about->high.i, "|");
+        if (about->preset.i >= 0 && about->preset.i < about->high.i) snprintf(preset, preset_size, "%s", about->choices[about->preset.i]);
+        break;
+    }
 }
 
 /* ---- near words ---- */

@@ -22,11 +22,21 @@ enum { HBG__OPTION_COUNT_MAX = 32, HBG__OPTION_TEXT_MAX = 1024 };
 
 struct hbg__option { const char *key, *value; bool asked; };    /* point into the set's text */
 
+/* What a getter was asked for: what may stand there, and the value of the variable before. */
+enum hbg__option_kind { HBG__OPTION_I64, HBG__OPTION_U64, HBG__OPTION_F64, HBG__OPTION_BOOL, HBG__OPTION_TEXT, HBG__OPTION_CHOICE };
+union hbg__option_value { int64_t i; uint64_t u; double f; const char *text; };
+struct hbg__option_about {
+    enum hbg__option_kind kind;
+    union hbg__option_value low, high, preset;
+    const char *const *choices;         /* borrowed from the getter's caller; low.i is 0, high.i their number */
+};
+
 struct hbg__option_set {
     const char *name;                   /* what stands before the colon; "" without */
     struct hbg__option item[HBG__OPTION_COUNT_MAX];
     int count;
     const char *known[HBG__OPTION_COUNT_MAX];   /* keys that getters asked for; borrowed from them */
+    struct hbg__option_about about[HBG__OPTION_COUNT_MAX];
     int known_count;
     char problem[256];                  /* one sentence; "" while there is none */
     char problem_key[64];
@@ -51,8 +61,11 @@ bool hbg__option_f64(struct hbg__option_set *set, const char *key, double low, d
 bool hbg__option_bool(struct hbg__option_set *set, const char *key, bool *value);       /* 0 1 no yes off on false true */
 bool hbg__option_text(struct hbg__option_set *set, const char *key, const char **value);/* borrowed from the set */
 
-/* *value becomes the index of the choice; choices is a list of `count` words. */
+/* *value becomes the index of the choice; choices is a list of `count` words that outlives the set. */
 bool hbg__option_choice(struct hbg__option_set *set, const char *key, const char *const *choices, int count, int *value);
+
+/* Of the key known[at]: what may stand behind it, "1..1024", "0|1", "unified|discrete", "text", and what it was before. */
+void hbg__option_describe(const struct hbg__option_set *set, int at, char *values, size_t values_size, char *preset, size_t preset_size);
 
 /* True: no problem, and every key given was asked for. */
 bool hbg__option_finish(struct hbg__option_set *set);

@@ -65,6 +65,7 @@ struct hbg__platform_context {
 
 struct hbg__platform_ops {
     const char *name;
+    const char *hardware;           /* what its cores are made of, by which devices exclude one another; default: the name */
 
     /* required: take the options from the spec; every problem of the spec is HBG_E_OPTION */
     enum hbg_status (*open)(struct hbg__option_set *spec, const struct hbg__platform_context *context, struct hbg__platform **platform);
@@ -125,6 +126,9 @@ struct hbg__platform_ops {
 };
 
 extern const struct hbg__platform_ops hbg__cpu_ops, hbg__null_ops, hbg__sim_ops;
+
+/* The back ends of this library, from 0 on; NULL: there are fewer. */
+const struct hbg__platform_ops *hbg__platform_at(uint32_t index);
 
 /* The back end of that name; NULL: `error` names the nearest one. */
 const struct hbg__platform_ops *hbg__platform_find(const char *name, struct hbg_error *error);

@@ -10,6 +10,8 @@
 static const struct hbg__platform_ops *const platforms[] = { &hbg__cpu_ops, &hbg__null_ops, &hbg__sim_ops };
 enum { PLATFORM_COUNT = sizeof platforms / sizeof platforms[0] };
 
+const struct hbg__platform_ops *hbg__platform_at(uint32_t index) { return index < PLATFORM_COUNT ? platforms[index] : NULL; }
+
 const struct hbg__platform_ops *hbg__platform_find(const char *name, struct hbg_error *error)
 {
     const char *names[PLATFORM_COUNT];

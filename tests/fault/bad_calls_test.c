@@ -303,6 +303,26 @@ static void spans_of_nothing(void **state)
     hbg_span_end(NULL, NULL, 0);
 }
 
+/* ---- platforms ---- */
+
+static void platforms_that_are_none(void **state)
+{
+    struct hbg_platform_info info = HBG_OPTIONS(platform_info), untouched = { .size = sizeof info };
+    (void)state;
+    assert_int_equal(hbg_platform_get(0, NULL), HBG_E_NULL);
+    assert_int_equal(hbg_platform_get(UINT32_MAX, &info), HBG_E_OPTION);
+    assert_memory_equal(&info, &untouched, sizeof info);
+    info.size = untouched.size = 4;
+    assert_int_equal(hbg_platform_get(0, &info), HBG_E_ABI);
+    info.size = untouched.size = SIZE_MAX;
+    assert_int_equal(hbg_platform_get(0, &info), HBG_E_ABI);
+    assert_memory_equal(&info, &untouched, sizeof info);
+    assert_null(hbg_platform_hardware(NULL));
+    assert_null(hbg_platform_hardware("cqu:workers=1"));
+    assert_null(hbg_platform_hardware(""));
+    assert_string_equal(hbg_platform_hardware("null:no_such_key=1"), "cpu");
+}
+
 /* ---- regions that no function made ---- */
 
 static void wild_views(void **state)
@@ -382,6 +402,6 @@ int main(void)
         DEVICE_TEST(handles_that_are_none), DEVICE_TEST(calls_in_the_wrong_order), DEVICE_TEST(looks_at_what_there_is_not), DEVICE_TEST(calls_without_objects), DEVICE_TEST(buffers_of_another_device),
         DEVICE_TEST(wild_regions),
     };
-    const struct CMUnitTest others[] = { cmocka_unit_test(graphs_of_null), cmocka_unit_test(running_of_nothing), cmocka_unit_test(spans_of_nothing), cmocka_unit_test(wild_views) };
+    const struct CMUnitTest others[] = { cmocka_unit_test(graphs_of_null), cmocka_unit_test(running_of_nothing), cmocka_unit_test(spans_of_nothing), cmocka_unit_test(platforms_that_are_none), cmocka_unit_test(wild_views) };
     return cmocka_run_group_tests(others, NULL, NULL) + DEVICE_TESTS_RUN(tests);
 }

@@ -8,4 +8,4 @@ static enum hbg_status open_without_kernels(struct hbg__option_set *spec, const 
     return hbg__cpu_open(spec, context, true, platform);
 }
 
-const struct hbg__platform_ops hbg__null_ops = { .name = "null", .open = open_without_kernels, HBG__CPU_SHARED_OPS };
+const struct hbg__platform_ops hbg__null_ops = { .name = "null", .hardware = "cpu", .open = open_without_kernels, HBG__CPU_SHARED_OPS };

@@ -156,6 +156,29 @@ static void nearest_words(void **state)
     assert_null(hbg__option_nearest("anything", commands, 0));
 }
 
+static void expect_about(const struct hbg__option_set *set, int at, const char *values, const char *preset)
+{
+    char text[2][32];
+    hbg__option_describe(set, at, text[0], sizeof text[0], text[1], sizeof text[1]);
+    assert_string_equal(text[0], values);
+    assert_string_equal(text[1], preset);
+}
+
+static void keys_say_what_they_take(void **state)
+{
+    (void)state;
+    struct hbg__option_set set;
+    struct device d;
+    assert_true(read_device(&set, "cpu:workers=4,memory=discrete,label=a", &d));
+    assert_int_equal(set.known_count, 6);
+    expect_about(&set, 0, "-10..1024", "-7");
+    expect_about(&set, 1, "0..18446744073709551615", "12");
+    expect_about(&set, 2, "unified|discrete", "");      /* the reader's own default is no choice */
+    expect_about(&set, 3, "0|1", "0");
+    expect_about(&set, 4, "0..1", "0.25");
+    expect_about(&set, 5, "text", "none");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,7 +188,7 @@ int main(void)
         cmocka_unit_test(first_problem_is_kept),
         cmocka_unit_test(numbers_at_the_edges),
         cmocka_unit_test(room_is_bounded),
-        cmocka_unit_test(nearest_words),
+        cmocka_unit_test(nearest_words), cmocka_unit_test(keys_say_what_they_take),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
