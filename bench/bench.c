@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/cli.h"
+#include "tools/exclusive.h"
 #include "tools/same_file.h"
 
 enum { REST_MAX = 64 };
@@ -47,7 +48,7 @@ static int run_bench(struct bench *b, bench_measure_fn *measure, const char *jso
     return good ? CLI_OK : CLI_FAILED;
 }
 
-static int measure_one(const char *name, const char *only, bool quick, const char *json)
+static int measure_one(const char *name, const char *only, bool quick, const char *json, const struct exclusive_typed *exclusive)
 {
     bench_measure_fn *measure = find_bench(name);
     struct named_files files = { 0 };
@@ -64,7 +65,9 @@ static int measure_one(const char *name, const char *only, bool quick, const cha
     b->only = only;
     b->quick = quick;
     b->error.size = sizeof b->error;
-    int status = run_bench(b, measure, json);
+    int status = hbg__exclusive_take(exclusive, "bench", "cpu");
+    if (status == CLI_OK) status = run_bench(b, measure, json);
+    hbg__exclusive_end();
     free(b);
     return status;
 }
@@ -73,10 +76,12 @@ int hbg__bench_main(int argc, char **argv)
 {
     const char *json = NULL, *only = NULL, *rest[REST_MAX];
     bool quick = false;
+    struct exclusive_typed exclusive = { .exclusive = false };
     const struct cli_option option[] = {
         { "--json", &json, NULL, "FILE|-  write the results as JSON; - is standard output, then without the table" },
         { "--case", &only, NULL, "NAME  this case alone, as the table names it" },
         { "--quick", NULL, &quick, "three batches, without the largest graphs: for a look, not for figures" },
+        EXCLUSIVE_OPTIONS(exclusive),
     };
     const struct cli_command command = {
         "bench", "submit|bind|dispatch [options]",
@@ -103,5 +108,5 @@ int hbg__bench_main(int argc, char **argv)
         hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind and dispatch is needed%s", count ? rest[1] : "");
         return CLI_MISUSED;
     }
-    return measure_one(rest[0], only, quick, json);
+    return measure_one(rest[0], only, quick, json, &exclusive);
 }

@@ -193,7 +193,9 @@ static bool take_option(const struct cli_command *command, int argc, char **argv
     }
     *given |= UINT64_C(1) << (option - command->option);
     if (option->flag) {
-        if (equals) {
+        if (equals && option->value) {
+            *option->value = equals + 1;
+        } else if (equals) {
             hbg__cli_error(command->name, "option %s takes no value", option->name);
             return false;
         }

@@ -17,7 +17,7 @@
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_MISUSED = 2 };
 
-/* One option: with `value` set it takes a value, with `flag` set it takes none. */
+/* One option: with `value` set it takes a value, with `flag` set it takes none, with both it may have one behind an equals sign. */
 struct cli_option {
     const char *name;                   /* "--rounds" */
     const char **value;                 /* borrowed from argv */

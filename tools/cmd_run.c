@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "crash.h"
+#include "exclusive.h"
 #include "descriptor.h"
 #include "inputs.h"
 #include "progress.h"
@@ -22,6 +23,7 @@
 struct typed {
     const char *device, *rounds, *warmup, *seed, *replay, *json, *out, *out_npy, *trace, *trace_level;
     bool verify;
+    struct exclusive_typed exclusive;
 };
 
 /* The output files asked for. */
@@ -279,15 +281,20 @@ static int run(const char *name, const struct hbg_workload *workload, const stru
 
     if (!take_request(typed, &request, &seed) || !request_fits(workload, typed) || !files_apart(name, typed, assignment, count))
         return CLI_MISUSED;
+    status = hbg__exclusive_take(&typed->exclusive, "run", typed->device);
+    if (status != CLI_OK)
+        return status;
     s = hbg__setup_create(workload, seed, text, sizeof text);
     if (!s) {
         hbg__cli_error("run", "%s: %s", workload->name ? workload->name : "workload", text);
+        hbg__exclusive_end();
         return CLI_FAILED;
     }
     status = hbg__inputs_fill(s, "run", assignment, count);
     if (status == CLI_OK)
         status = run_filled(s, typed, &request);
     hbg__setup_destroy(s);
+    hbg__exclusive_end();
     return status;
 }
 
@@ -305,6 +312,7 @@ int hbg__cmd_run(int argc, char **argv)
         { "--out", &typed.out, NULL, "FILE|-  write the workload's table as CSV" },
         { "--trace", &typed.trace, NULL, "FILE  write a trace of all runs; `hbg trace FILE` reads it" },
         { "--trace-level", &typed.trace_level, NULL, "run|phase|task  how much of them (phase)" },
+        EXCLUSIVE_OPTIONS(typed.exclusive),
         { "--out-npy", &typed.out_npy, NULL, "NAME=FILE[,..]  write tensors as .npy files, if all went well" },
     };
     const struct cli_command command = {

@@ -150,6 +150,24 @@ static void bracketed(const char *path, char *text, size_t size)
     }
 }
 
+/* "0-1,3": how many numbers that names */
+static int count_list(const char *path)
+{
+    char line[256], *at = line;
+    int count = 0;
+
+    if (!read_line(path, line, sizeof line))
+        return 0;
+    while (*at >= '0' && *at <= '9') {
+        long first = strtol(at, &at, 10), last = first;
+        if (*at == '-')
+            last = strtol(at + 1, &at, 10);
+        count += last >= first ? (int)(last - first + 1) : 0;
+        at += *at == ',';
+    }
+    return count;
+}
+
 void hbg__host_info_get(struct host_info *info)
 {
     struct utsname name;
@@ -165,6 +183,7 @@ void hbg__host_info_get(struct host_info *info)
     if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
         info->processors_allowed = CPU_COUNT(&allowed);
     info->quota = cpu_quota();
+    info->memory_nodes = count_list("/sys/devices/system/node/has_memory");
     info->page_bytes = sysconf(_SC_PAGESIZE);
     if (read_number("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", &bytes))
         info->huge_page_bytes = (uint64_t)bytes;

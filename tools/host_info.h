@@ -9,6 +9,7 @@
 
 struct host_info {
     char machine[256];                  /* "Linux 6.1.0 x86_64" */
+    int memory_nodes;                   /* NUMA nodes with memory; 0: not told */
     char processor[128];                /* the first processor's model; "" where it is not told */
     long processors_online;
     int processors_allowed;             /* by this process's affinity */

@@ -18,6 +18,7 @@ static const struct { const char *name; int (*run)(int argc, char **argv); const
     { "trace", hbg__cmd_trace, "read a trace: how long each phase took" },
     { "bench", hbg__cmd_bench, "measure submit, bind or dispatch" },
     { "new", hbg__cmd_new, "write a workload to start from" },
+    { "devices", hbg__cmd_devices, "what can be opened here, and who holds it" },
     { "info", hbg__cmd_info, "the machine, the library, a device" },
     { "version", hbg__cmd_version, "the version, and whether command, library and source tree fit together" },
 };

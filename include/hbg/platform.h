@@ -16,7 +16,7 @@ enum { HBG_PLATFORM_OPTIONS_MAX = 32 };
 struct hbg_platform_option {
     char key[32];                       /* "workers" */
     char values[96];                    /* "1..1024", "0|1", "unified|discrete" */
-    char preset[32];                    /* what it is on this machine where the spec does not give it: "2" */
+    char preset[32];                    /* what it is on this machine where the spec does not give it: "2"; "": none of these */
 };
 
 /**

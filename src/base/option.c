@@ -239,11 +239,11 @@ void hbg__option_describe(const struct hbg__option_set *set, int at, char *value
     switch (about->kind) {
     case HBG__OPTION_I64:
         snprintf(values, values_size, "%" PRId64 "..%" PRId64, about->low.i, about->high.i);
-        snprintf(preset, preset_size, "%" PRId64, about->preset.i);
+        if (about->preset.i >= about->low.i && about->preset.i <= about->high.i) snprintf(preset, preset_size, "%" PRId64, about->preset.i);
         break;
     case HBG__OPTION_U64:
         snprintf(values, values_size, "%" PRIu64 "..%" PRIu64, about->low.u, about->high.u);
-        snprintf(preset, preset_size, "%" PRIu64, about->preset.u);
+        if (about->preset.u >= about->low.u && about->preset.u <= about->high.u) snprintf(preset, preset_size, "%" PRIu64, about->preset.u);
         break;
     case HBG__OPTION_F64:
         snprintf(values, values_size, "%g..%g", about->low.f, about->high.f);

@@ -64,7 +64,8 @@ bool hbg__option_text(struct hbg__option_set *set, const char *key, const char *
 /* *value becomes the index of the choice; choices is a list of `count` words that outlives the set. */
 bool hbg__option_choice(struct hbg__option_set *set, const char *key, const char *const *choices, int count, int *value);
 
-/* Of the key known[at]: what may stand behind it, "1..1024", "0|1", "unified|discrete", "text", and what it was before. */
+/* Of the key known[at]: what may stand behind it, "1..1024", "0|1", "unified|discrete", "text", and what it was before; ""
+   where that is none of them. */
 void hbg__option_describe(const struct hbg__option_set *set, int at, char *values, size_t values_size, char *preset, size_t preset_size);
 
 /* True: no problem, and every key given was asked for. */

@@ -172,6 +172,8 @@ static void keys_say_what_they_take(void **state)
     assert_true(read_device(&set, "cpu:workers=4,memory=discrete,label=a", &d));
     assert_int_equal(set.known_count, 6);
     expect_about(&set, 0, "-10..1024", "-7");
+    set.about[0].low.i = -6;
+    expect_about(&set, 0, "-6..1024", "");
     expect_about(&set, 1, "0..18446744073709551615", "12");
     expect_about(&set, 2, "unified|discrete", "");      /* the reader's own default is no choice */
     expect_about(&set, 3, "0|1", "0");

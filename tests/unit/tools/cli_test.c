@@ -73,20 +73,21 @@ static void hints(void **state)
     assert_string_equal(hbg__cli_hint("stencil", known, 3, small, sizeof small), "; known are");
 }
 
-static const char *device, *rounds;
-static bool verify;
+static const char *device, *rounds, *seconds;
+static bool verify, waits;
 
 static enum cli_outcome parse(const char **rest, size_t *count, const char *a, const char *b, const char *c)
 {
     static const struct cli_option option[] = {
         { "--device", &device, NULL, "" }, { "--rounds", &rounds, NULL, "" }, { "--verify", NULL, &verify, "" },
+        { "--wait", &seconds, &waits, "" },
     };
-    static const struct cli_command command = { "run", "", "", option, 3 };
+    static const struct cli_command command = { "run", "", "", option, 4 };
     char *argv[3] = { (char *)(uintptr_t)a, (char *)(uintptr_t)b, (char *)(uintptr_t)c };
     int argc = a ? b ? c ? 3 : 2 : 1 : 0;
 
-    device = rounds = NULL;
-    verify = false;
+    device = rounds = seconds = NULL;
+    verify = waits = false;
     return hbg__cli_parse(&command, argc, argv, rest, count);
 }
 
@@ -109,6 +110,14 @@ static void options(void **state)
     assert_int_equal(parse(rest, &count, "--", "--verify", "-"), CLI_PARSED);
     assert_false(verify);
     assert_int_equal(count, 2);
+
+    assert_int_equal(parse(rest, &count, "--wait", "3", "--verify"), CLI_PARSED);      /* a value only behind an equals sign */
+    assert_true(waits && verify && !seconds);
+    assert_int_equal(count, 1);
+    assert_int_equal(parse(rest, &count, "--wait=3", NULL, NULL), CLI_PARSED);
+    assert_true(waits);
+    assert_string_equal(seconds, "3");
+    assert_int_equal(parse(rest, &count, "--wait=3", "--wait", NULL), CLI_REFUSED);
 
     assert_int_equal(parse(rest, &count, "--round", "3", NULL), CLI_REFUSED);
     assert_int_equal(parse(rest, &count, "--rounds", NULL, NULL), CLI_REFUSED);
