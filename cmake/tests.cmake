@@ -183,6 +183,22 @@ foreach(header ${HBG_PUBLIC_HEADERS})
     set_tests_properties(abi/header/${name}/c11 abi/header/${name}/cxx17 PROPERTIES LABELS abi)
 endforeach()
 
+# A C++ program may have warnings that C code cannot avoid; the headers come without them, with both compilers where both are there.
+set(HBG_STRICT_FLAGS -std=c++17 ${HBG_CHECK_FLAGS} -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wzero-as-null-pointer-constant
+    -Wcast-qual -Wcast-align -Wundef -Wdouble-promotion)
+foreach(compiler g++ clang++)
+    find_program(HBG_STRICT_${compiler} ${compiler})
+    if(HBG_STRICT_${compiler})
+        set(more)
+        if(compiler STREQUAL g++)
+            set(more -Wuseless-cast -Wlogical-op -Wduplicated-cond)
+        endif()
+        add_test(NAME abi/headers_strict/${compiler} COMMAND ${HBG_STRICT_${compiler}} ${HBG_STRICT_FLAGS} ${more}
+            ${CMAKE_CURRENT_SOURCE_DIR}/tests/abi/strict.cpp)
+        set_tests_properties(abi/headers_strict/${compiler} PROPERTIES LABELS abi)
+    endif()
+endforeach()
+
 file(GLOB_RECURSE HBG_DEVICE_SOURCES CONFIGURE_DEPENDS src/sched/*.c src/core/*.c src/atomic/*.c src/image/*.c)
 list(FILTER HBG_DEVICE_SOURCES EXCLUDE REGEX "_model\\.c$")
 foreach(header check bits hash clock)

@@ -89,8 +89,8 @@ HBG__SCALAR_ARG(hbg_u64, uint64_t, HBG_U64, bits)
 HBG__SCALAR_ARG(hbg_f32, float, HBG_F32, f32)
 HBG__SCALAR_ARG(hbg_f64, double, HBG_F64, f64)
 #undef HBG__SCALAR_ARG
-HBG__INLINE struct hbg_arg hbg_i64(int64_t v) { struct hbg_arg a = hbg_u64((uint64_t)v); a.dtype = HBG_I64; return a; }
-HBG__INLINE struct hbg_arg hbg_i32(int32_t v) { struct hbg_arg a = hbg_u64((uint64_t)(int64_t)v); a.dtype = HBG_I32; return a; }
+HBG__INLINE struct hbg_arg hbg_i64(int64_t v) { struct hbg_arg a = hbg_u64(HBG__CAST(uint64_t, v)); a.dtype = HBG_I64; return a; }
+HBG__INLINE struct hbg_arg hbg_i32(int32_t v) { struct hbg_arg a = hbg_u64(HBG__CAST(uint64_t, HBG__CAST(int64_t, v))); a.dtype = HBG_I32; return a; }
 
 /**
  * hbg_bytes - a struct of parameters for a kernel, read there with HBG_VIEW(const struct params, t, i).
@@ -100,7 +100,7 @@ HBG__INLINE struct hbg_arg hbg_i32(int32_t v) { struct hbg_arg a = hbg_u64((uint
  * The kernel sees a 16-byte aligned copy. Not for the argument list of a run: HBG_E_UNSUPPORTED.
  */
 HBG__INLINE struct hbg_arg hbg_bytes(const void *data, size_t size_bytes)
-{ struct hbg_arg a; a.kind = HBG_ARG_BYTES; a.dtype = 0; a.index = size_bytes < UINT32_MAX ? (uint32_t)size_bytes : UINT32_MAX; a.u.bytes = data; return a; }
+{ struct hbg_arg a; a.kind = HBG_ARG_BYTES; a.dtype = 0; a.index = size_bytes < UINT32_MAX ? HBG__CAST(uint32_t, size_bytes) : UINT32_MAX; a.u.bytes = data; return a; }
 
 /**
  * hbg_after - come after a task, whatever regions the two touch.
@@ -124,7 +124,7 @@ HBG__INLINE struct hbg_arg hbg_after(struct hbg_task task)
 #define HBG_ARGS(...) ((struct hbg_arg_list){ (const struct hbg_arg[]){ __VA_ARGS__ }, HBG__COUNT(__VA_ARGS__) })
 #endif
 #define HBG_NO_ARGS (hbg__none())
-HBG__INLINE struct hbg_arg_list hbg__none(void) { struct hbg_arg_list l; l.arg = NULL; l.count = 0; return l; }
+HBG__INLINE struct hbg_arg_list hbg__none(void) { struct hbg_arg_list l; l.arg = HBG__NULL; l.count = 0; return l; }
 
 #ifdef __cplusplus
 } /* extern "C" */

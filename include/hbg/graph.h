@@ -46,7 +46,7 @@ HBG_API struct hbg_region hbg__bad_region(const struct hbg_args *args, int i);
  *          i is no region: the submit that uses it fails with HBG_E_REGION.
  */
 HBG__INLINE struct hbg_region hbg_args_region(const struct hbg_args *args, int i)
-{ return (size_t)i < args->count && args->arg[i].kind < HBG_ARG_SCALAR ? args->arg[i].u.region : hbg__bad_region(args, i); }
+{ return HBG__CAST(size_t, i) < args->count && args->arg[i].kind < HBG_ARG_SCALAR ? args->arg[i].u.region : hbg__bad_region(args, i); }
 
 /**
  * hbg_args_scalar - boundary scalar i as an argument of a submit: bound, so that each run passes its own value to the kernel.
@@ -54,7 +54,7 @@ HBG__INLINE struct hbg_region hbg_args_region(const struct hbg_args *args, int i
  * Errors   HBG_E_ACCESS at the submit: position i is no scalar
  */
 HBG__INLINE struct hbg_arg hbg_args_scalar(const struct hbg_args *args, int i)
-{ struct hbg_arg a; a.kind = HBG_ARG_BOUND; a.dtype = (size_t)i < args->count ? args->arg[i].dtype : 0; a.index = (uint32_t)i; return a; }
+{ struct hbg_arg a; a.kind = HBG_ARG_BOUND; a.dtype = HBG__CAST(size_t, i) < args->count ? args->arg[i].dtype : 0; a.index = HBG__CAST(uint32_t, i); return a; }
 
 /**
  * hbg_args_get_bool, hbg_args_get_u32, hbg_args_get_u64, hbg_args_get_f32, hbg_args_get_f64, hbg_args_get_i32, hbg_args_get_i64 -

@@ -65,7 +65,7 @@ HBG__INLINE uint64_t hbg__view_bits(const struct hbg_task_view *t, int i) { retu
  * hbg_view_layout - shape, strides and type of argument i in one struct; borrowed until the kernel returns.
  */
 HBG__INLINE const struct hbg_layout *hbg_view_layout(const struct hbg_task_view *t, int i)
-{ return (const struct hbg_layout *)(const void *)(t->payload + (size_t)t->arg[i].layout * 8); }
+{ return HBG__CAST(const struct hbg_layout *, HBG__CAST(const void *, t->payload + HBG__CAST(size_t, t->arg[i].layout) * 8)); }
 
 /**
  * hbg_view_data - the address of element 0 of region i, or of the bytes of an hbg_bytes.
@@ -73,7 +73,7 @@ HBG__INLINE const struct hbg_layout *hbg_view_layout(const struct hbg_task_view 
  * Alignment  device buffers 256 bytes, intermediates 64, hbg_bytes 16, host memory as the caller has it; views of them as their offsets
  *            say
  */
-HBG__INLINE void *hbg_view_data(const struct hbg_task_view *t, int i) { return (void *)(uintptr_t)hbg__view_bits(t, i); }
+HBG__INLINE void *hbg_view_data(const struct hbg_task_view *t, int i) { return HBG__POINTER(void *, hbg__view_bits(t, i)); }
 
 /**
  * hbg_view_shape, hbg_view_stride_bytes, hbg_view_rank, hbg_view_dtype, hbg_view_count, hbg_view_contiguous - one field of the layout of
@@ -94,7 +94,7 @@ HBG__INLINE bool hbg_view_contiguous(const struct hbg_task_view *t, int i) { ret
  * Units    elements; i is a region of rank 1 or more
  */
 HBG__INLINE int64_t hbg_view_ld(const struct hbg_task_view *t, int i)
-{ const struct hbg_layout *l = hbg_view_layout(t, i); return l->stride_bytes[0] / (int64_t)l->element_bytes; }
+{ const struct hbg_layout *l = hbg_view_layout(t, i); return l->stride_bytes[0] / HBG__CAST(int64_t, l->element_bytes); }
 
 /**
  * hbg_view_f32, hbg_view_f64, hbg_view_i64, hbg_view_i32, hbg_view_u32, hbg_view_u64, hbg_view_bool - the value of scalar i.
@@ -102,12 +102,12 @@ HBG__INLINE int64_t hbg_view_ld(const struct hbg_task_view *t, int i)
  * The function is that of the scalar's own type; a signature makes sure of it at the submit.
  */
 HBG__INLINE float hbg_view_f32(const struct hbg_task_view *t, int i)
-{ uint32_t bits = (uint32_t)hbg__view_bits(t, i); float v; memcpy(&v, &bits, sizeof v); return v; }
+{ uint32_t bits = HBG__CAST(uint32_t, hbg__view_bits(t, i)); float v; memcpy(&v, &bits, sizeof v); return v; }
 HBG__INLINE double hbg_view_f64(const struct hbg_task_view *t, int i)
 { uint64_t bits = hbg__view_bits(t, i); double v; memcpy(&v, &bits, sizeof v); return v; }
-HBG__INLINE int64_t hbg_view_i64(const struct hbg_task_view *t, int i) { return (int64_t)hbg__view_bits(t, i); }
-HBG__INLINE int32_t hbg_view_i32(const struct hbg_task_view *t, int i) { return (int32_t)hbg__view_bits(t, i); }
-HBG__INLINE uint32_t hbg_view_u32(const struct hbg_task_view *t, int i) { return (uint32_t)hbg__view_bits(t, i); }
+HBG__INLINE int64_t hbg_view_i64(const struct hbg_task_view *t, int i) { return HBG__CAST(int64_t, hbg__view_bits(t, i)); }
+HBG__INLINE int32_t hbg_view_i32(const struct hbg_task_view *t, int i) { return HBG__CAST(int32_t, hbg__view_bits(t, i)); }
+HBG__INLINE uint32_t hbg_view_u32(const struct hbg_task_view *t, int i) { return HBG__CAST(uint32_t, hbg__view_bits(t, i)); }
 HBG__INLINE uint64_t hbg_view_u64(const struct hbg_task_view *t, int i) { return hbg__view_bits(t, i); }
 HBG__INLINE bool hbg_view_bool(const struct hbg_task_view *t, int i) { return hbg__view_bits(t, i) != 0; }
 
@@ -116,7 +116,7 @@ HBG__INLINE bool hbg_view_bool(const struct hbg_task_view *t, int i) { return hb
  *
  * The type is not checked against the argument's.
  */
-#define HBG_VIEW(type, t, i) ((type *)hbg_view_data((t), (i)))
+#define HBG_VIEW(type, t, i) HBG__CAST(type *, hbg_view_data((t), (i)))
 
 /**
  * hbg_fail - leave a number beside the code with which the kernel is about to fail: return hbg_fail(t, 42, row).
@@ -193,7 +193,7 @@ struct hbg_kernel {
 /**
  * HBG_KERNEL - an entry named after its function, without user pointer and scratch: HBG_KERNEL(ADD, add, "in f32, inout f32").
  */
-#define HBG_KERNEL(id, fn, signature) { (id), #fn, (fn), (signature), NULL, HBG_ANY, 0 }
+#define HBG_KERNEL(id, fn, signature) { (id), #fn, (fn), (signature), HBG__NULL, HBG_ANY, 0 }
 
 /* What a thread is inside of. */
 enum hbg_inside { HBG_INSIDE_NOTHING, HBG_INSIDE_BUILD, HBG_INSIDE_KERNEL };

@@ -35,6 +35,10 @@ struct hbg_region {            /* 96 bytes: a multiple of 32, so that wide copie
     int64_t stride_bytes[HBG_RANK_MAX];
 };
 
+/* Sums and products that wrap for bad views, as those of signed numbers may not. */
+#define HBG__WRAP(a, op, b) HBG__CAST(int64_t, HBG__CAST(uint64_t, a) op HBG__CAST(uint64_t, b))
+#define HBG__TIMES(a, b) HBG__WRAP(a, *, b)
+
 /* The two inline views build a whole new value: copying a region and patching it would cost 3 to 5 times as much, since a wide load of
    freshly patched words waits for the store buffer. */
 
@@ -51,9 +55,9 @@ HBG__INLINE struct hbg_region hbg_slice(struct hbg_region x, int dim, int64_t lo
     int64_t stride = dim == 0 ? x.stride_bytes[0] : dim == 1 ? x.stride_bytes[1] : dim == 2 ? x.stride_bytes[2]
                    : dim == 3 ? x.stride_bytes[3] : x.stride_bytes[4];
     int64_t extent = dim == 0 ? x.shape[0] : dim == 1 ? x.shape[1] : dim == 2 ? x.shape[2] : dim == 3 ? x.shape[3] : x.shape[4];
-    int bad = ((unsigned)dim >= x.rank) | (lo < 0) | (hi < lo) | (hi > extent);
-    int64_t off = (int64_t)((uint64_t)x.offset_bytes + (uint64_t)lo * (uint64_t)stride);    /* wraps for a bad one */
-    struct hbg_region r = { x.storage, x.dtype, x.rank, (uint8_t)(x.flags | (bad ? HBG_REGION_BAD : 0)), off,
+    int bad = (HBG__CAST(unsigned, dim) >= x.rank) | (lo < 0) | (hi < lo) | (hi > extent);
+    int64_t off = HBG__WRAP(x.offset_bytes, +, HBG__TIMES(lo, stride));
+    struct hbg_region r = { x.storage, x.dtype, x.rank, HBG__CAST(uint8_t, x.flags | (bad ? HBG_REGION_BAD : 0)), off,
         { dim == 0 ? hi - lo : x.shape[0], dim == 1 ? hi - lo : x.shape[1], dim == 2 ? hi - lo : x.shape[2],
           dim == 3 ? hi - lo : x.shape[3], dim == 4 ? hi - lo : x.shape[4] },
         { x.stride_bytes[0], x.stride_bytes[1], x.stride_bytes[2], x.stride_bytes[3], x.stride_bytes[4] } };
@@ -76,12 +80,12 @@ HBG__INLINE struct hbg_region hbg_cell(struct hbg_region x, struct hbg_shape cel
     int64_t n[HBG_RANK_MAX], off = x.offset_bytes;
     int bad = (cell.rank != x.rank) | (at.rank != x.rank);
 #define HBG__CELL(d)        /* by hand: gcc -O2 leaves a loop here as a loop, four times as slow */                   \
-    { int64_t lo = d < at.rank ? (int64_t)((uint64_t)at.dim[d] * (uint64_t)cell.dim[d]) : 0, left = (int64_t)((uint64_t)x.shape[d] - (uint64_t)lo);                                  \
+    { int64_t lo = d < at.rank ? HBG__TIMES(at.dim[d], cell.dim[d]) : 0, left = HBG__WRAP(x.shape[d], -, lo);          \
       n[d] = d >= at.rank ? 1 : left < cell.dim[d] ? left : cell.dim[d];                                               \
-      bad |= (lo < 0) | (n[d] < 0); off = (int64_t)((uint64_t)off + (uint64_t)lo * (uint64_t)x.stride_bytes[d]); }
+      bad |= (lo < 0) | (n[d] < 0); off = HBG__WRAP(off, +, HBG__TIMES(lo, x.stride_bytes[d])); }
     HBG__CELL(0) HBG__CELL(1) HBG__CELL(2) HBG__CELL(3) HBG__CELL(4)
 #undef HBG__CELL
-    struct hbg_region r = { x.storage, x.dtype, x.rank, (uint8_t)(x.flags | (bad ? HBG_REGION_BAD : 0)), off,
+    struct hbg_region r = { x.storage, x.dtype, x.rank, HBG__CAST(uint8_t, x.flags | (bad ? HBG_REGION_BAD : 0)), off,
         { n[0], n[1], n[2], n[3], n[4] },
         { x.stride_bytes[0], x.stride_bytes[1], x.stride_bytes[2], x.stride_bytes[3], x.stride_bytes[4] } };
     return r;

@@ -23,7 +23,7 @@ enum hbg_dtype {
  *
  * For fp8, complex numbers, packed 4-bit blocks (18 bytes hold 32 weights), structs of your own: 1 to 4095 bytes.
  */
-#define HBG_RECORD(bytes) ((enum hbg_dtype)(HBG_RECORD_0 + (bytes)))
+#define HBG_RECORD(bytes) HBG__CAST(enum hbg_dtype, HBG_RECORD_0 + (bytes))
 
 /**
  * hbg_dtype_size - bytes of one element.

@@ -27,6 +27,17 @@ extern "C" {
 #define HBG__INLINE static inline
 #endif
 
+/* Casts and the null pointer as each language writes them, so that a C++ program may have warnings for those of C. */
+#ifdef __cplusplus
+#define HBG__CAST(type, x) static_cast<type>(x)
+#define HBG__POINTER(type, bits) reinterpret_cast<type>(bits)
+#define HBG__NULL nullptr
+#else
+#define HBG__CAST(type, x) ((type)(x))
+#define HBG__POINTER(type, bits) ((type)(uintptr_t)(bits))
+#define HBG__NULL NULL
+#endif
+
 /* The version of these headers; hbg_version() tells that of the library which was loaded. */
 #define HBG_VERSION_MAJOR 0
 #define HBG_VERSION_MINOR 1
