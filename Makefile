@@ -57,9 +57,11 @@ bench: all
 	build/hbg bench bind
 	build/hbg bench dispatch
 
-deb: all
+deb:
 	@{ command -v dpkg-shlibdeps && command -v file; } > /dev/null || { echo "dpkg-shlibdeps or file is missing: apt-get install dpkg-dev file" >&2; exit 1; }
-	cd build && cpack -G DEB
+	cmake --preset deb > /dev/null
+	cmake --build --preset deb -j$(JOBS)
+	cd build/deb && cpack -G DEB -B ..
 
 clean:
 	rm -rf build

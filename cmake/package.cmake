@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # `cpack -G DEB` in a build, and `make deb`: one Debian package with library, headers and command, below /usr. What it depends on is
-# read from its binaries by dpkg-shlibdeps.
+# read from its binaries by dpkg-shlibdeps. `make deb` has a build tree of its own, which is configured for /usr: there the library
+# goes to the folder of the machine's architecture, as Debian has it (lib/x86_64-linux-gnu), and carries no search path.
 
 set(CPACK_PACKAGE_NAME hbg)
 set(CPACK_PACKAGE_CONTACT "hbg maintainers")
