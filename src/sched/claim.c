@@ -17,6 +17,16 @@ enum {
     QUIET_NS = 1000000                                          /* waited longer than this: count as not running */
 };
 
+/* Somebody who waited for long counts as not running, until he looks again. True: the run is stalled. */
+static bool is_quiet(struct hbg__worker *worker, uint64_t now_ns)
+{
+    hbg__publish(worker);
+    hbg__store_release32(&worker->running, HBG__RUNNING_NONE);         /* as T3 */
+    if (!hbg__stalled(worker, now_ns)) return false;
+    hbg__halt(worker, HBG_E_STALLED, HBG__NIL, 0, 0);
+    return true;
+}
+
 /* The producer's state. Ends when another worker completes it, or with HBG__SLOT_EMPTY when the run was ended. */
 static HBG_COLD uint32_t wait_for(struct hbg__worker *worker, uint32_t producer)
 {
@@ -33,23 +43,17 @@ static HBG_COLD uint32_t wait_for(struct hbg__worker *worker, uint32_t producer)
         now_ns = hbg__clock_ns();
         uint64_t waited_ns = now_ns - started_ns;
         if (waited_ns < worker->sched->options.spin_ns) continue;
-        if (waited_ns >= QUIET_NS) {
-            hbg__store_relaxed32(&worker->running, HBG__RUNNING_NONE);      /* relaxed: for onlookers. */
-            hbg__publish(worker);
-            if (hbg__stalled(worker, now_ns)) {
-                hbg__halt(worker, HBG_E_STALLED, HBG__NIL, 0, 0);
-                return HBG__SLOT_EMPTY;
-            }
-        }
+        if (waited_ns >= QUIET_NS && is_quiet(worker, now_ns)) return HBG__SLOT_EMPTY;
         if (yields < WAIT_YIELDS_MAX) {
             ++yields;
             hbg__yield();
-            continue;
+        } else {
+            uint64_t nap_ns = waited_ns / NAP_SHARE;
+            if (nap_ns < NAP_FIRST_NS) nap_ns = NAP_FIRST_NS;
+            if (nap_ns > NAP_MAX_NS) nap_ns = NAP_MAX_NS;
+            hbg__word_wait(&worker->nap, 0, nap_ns);
         }
-        uint64_t nap_ns = waited_ns / NAP_SHARE;
-        if (nap_ns < NAP_FIRST_NS) nap_ns = NAP_FIRST_NS;
-        if (nap_ns > NAP_MAX_NS) nap_ns = NAP_MAX_NS;
-        hbg__word_wait(&worker->nap, 0, nap_ns);
+        hbg__store_relaxed32(&worker->running, HBG__RUNNING_BUSY);      /* relaxed: likewise. */
     }
 }
 

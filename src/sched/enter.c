@@ -11,6 +11,8 @@
  */
 #include "sched/run_task.h"
 
+enum { APART = 64 };                    /* so many workers sleep for times of their own, between half of rest_ns and all of it */
+
 /* Take the run's constants and start from nothing. */
 static void begin(struct hbg__worker *worker, uint32_t generation)
 {
@@ -40,8 +42,9 @@ static void begin(struct hbg__worker *worker, uint32_t generation)
 static void sleep_resting(struct hbg__worker *worker)
 {
     struct hbg__bell *bell = &worker->sched->bell;
+    uint64_t apart_ns = worker->rest_ns / (2 * APART) * (worker->index % APART);
     worker->resting = false;
-    hbg__bell_sleep(bell, worker->rest_seen, worker->rest_ns);
+    hbg__bell_sleep(bell, worker->rest_seen, worker->rest_ns - apart_ns);
     /* relaxed: whether it was the bell or the clock; decides how long to look. */
     worker->patient = hbg__load_relaxed32(&bell->rings) != worker->rest_seen;
 }

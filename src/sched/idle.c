@@ -10,7 +10,8 @@
  * (sleepers and searchers are read relaxed) costs parallelism until the sleeper's clock runs out, never progress.
  *
  * Resting is leaving: the worker announces itself on the bell, looks once more, and goes to sleep outside the run (enter.c).
- * The sleep of a resting worker is timed and grows; one that was woken by the clock looks once and rests again.
+ * The sleep of a resting worker is timed and grows; one that was woken by the clock looks once and rests again. Workers that went to
+ * rest together do not wake together.
  */
 #include "sched/run_task.h"
 
@@ -43,7 +44,8 @@ static uint32_t look(struct hbg__worker *worker, uint64_t now_ns)
 {
     hbg__store_relaxed32(&worker->running, HBG__RUNNING_BUSY);      /* relaxed: for onlookers. */
     uint32_t task = hbg__find(worker, now_ns);
-    if (task == HBG__NIL) hbg__store_relaxed32(&worker->running, HBG__RUNNING_NONE);    /* relaxed: likewise. */
+    /* T3 release, pairs with T4 in hbg__stalled(): whoever sees it sees what this worker has published. */
+    if (task == HBG__NIL) hbg__store_release32(&worker->running, HBG__RUNNING_NONE);
     return task;
 }
 

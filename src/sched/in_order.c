@@ -57,10 +57,9 @@ static uint32_t run_unchecked(struct hbg__worker *worker)
 
 void hbg__run_in_order(struct hbg__worker *worker)
 {
+    hbg__store_relaxed32(&worker->running, HBG__RUNNING_BUSY);  /* relaxed: for onlookers. */
     /* relaxed: it only allots; on a device with several workers one of them gets the whole run. */
-    if (hbg__load_relaxed32(&worker->sched->cursor) == 0 && hbg__fetch_add_relaxed32(&worker->sched->cursor, 1) == 0) {
-        hbg__store_relaxed32(&worker->running, HBG__RUNNING_BUSY);      /* relaxed: for onlookers. */
+    if (hbg__load_relaxed32(&worker->sched->cursor) == 0 && hbg__fetch_add_relaxed32(&worker->sched->cursor, 1) == 0)
         run_checked(worker, run_unchecked(worker));
-    }
     (void)hbg__idle(worker);    /* finds nothing in this mode; sees the end of the run, or rests until it is there */
 }

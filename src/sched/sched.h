@@ -28,7 +28,8 @@
  *
  * struct hbg__worker
  *   field            written by                          read by            order, label
- *   running          own worker                          stall check, host  relaxed: what runs, as far as a passer-by sees
+ *   running          own worker                          stall check, host  T3 release ("none"), T4 acquire; relaxed: what runs, as far
+ *                                                                           as a passer-by sees
  *   published        own worker                          workers inside     T1 release, T2 acquire
  *   deque            see deque.h
  *   counts, failure, fault, times, generation

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stall.c - a run that cannot go on says so instead of hanging, and names who waits for whom.
  *
- * Nothing runs, nothing is ready, work remains: every worker's `running` says "none", and the published counts stand still,
- * for the whole budget. A worker that looks for work, or holds some, says "busy", and what is ready is found by somebody who
- * looks; so quiet for that long means that nothing is ready. A long kernel is somebody's `running`: slow, not stalled.
+ * Nothing runs, nothing is ready, work remains: at one look every worker's `running` says "none", and the published counts have
+ * stood still for the whole budget. A worker that looks for work, or holds some, says "busy", and publishes what it did before it
+ * says "none". So a task that went from worker to worker during the look shows in the counts, which are read last. A long kernel
+ * is somebody's `running`: slow, not stalled. Others who only look do not start the budget anew: workers that wake at the same
+ * time would keep each other from ever seeing the end.
  */
 #include "sched/run_task.h"
 
@@ -13,21 +15,23 @@ bool hbg__stalled(struct hbg__worker *worker, uint64_t now_ns)
 {
     struct hbg__sched *sched = worker->sched;
     uint64_t total;
+    bool busy = false;
     /* The clock is asked first: most looks end here. */
     if (now_ns - worker->quiet_since_ns < sched->options.stall_ns / 4) return false;
-    total = hbg__published_total(sched, worker->generation);
     for (uint32_t i = 0; i < sched->options.worker_count; ++i) {
-        /* relaxed: seen again and again over the whole budget. */
-        if (i == worker->index || hbg__load_relaxed32(&sched->worker[i].running) == HBG__RUNNING_NONE) continue;
-        worker->quiet_since_ns = now_ns;
-        return false;
+        /* T4 acquire, pairs with T3 in look(): what that worker has published is in the counts below. */
+        uint32_t running = hbg__load_acquire32(&sched->worker[i].running);
+        if (i == worker->index || running == HBG__RUNNING_NONE) continue;
+        busy = true;
+        if (running != HBG__RUNNING_BUSY) worker->quiet_since_ns = now_ns;
     }
+    total = hbg__published_total(sched, worker->generation);
     if (total != worker->quiet_total) {
         worker->quiet_total = total;
         worker->quiet_since_ns = now_ns;
         return false;
     }
-    return now_ns - worker->quiet_since_ns >= sched->options.stall_ns;
+    return !busy && now_ns - worker->quiet_since_ns >= sched->options.stall_ns;
 }
 
 /* ---- text without a C library ---- */
