@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* schedules_test.c - random graphs under many schedules of a simulated device, against a sequential oracle.
+/* schedules_test.c - graphs of all kinds under very many schedules of a simulated device, against a sequential oracle.
  *
- * One seed is one device, one graph and one schedule: HBG_TEST_SEED runs that one alone.
+ *     tests/sim/schedules                                 every kind, as many seeds as it says below
+ *     HBG_TEST_SEED=7 tests/sim/schedules cancelled       that case alone
+ *
+ * Slots hold stale words, generations, epochs and the positions of queues begin near their maximum in a quarter of the cases each,
+ * own queues have four places and the ring two to eight, so that most graphs spill.
  */
 #include <stdarg.h>
 #include <setjmp.h>
@@ -10,71 +14,229 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/alloc.h"
-#include "base/rng.h"
-#include "platform/sim/sim.h"
-#include "support/dag.h"
 #include "support/devices.h"
+#include "support/sim_case.h"
 
-static struct hbg__memory memory;
-static uint64_t total_steps;
+static struct hbg__sim *sim;
+static uint64_t schedules, steps;
 
-static void say_failed(void *user, const char *sentence)
+static uint32_t below(struct sim_case *c, uint64_t bound) { return (uint32_t)hbg__rng_below(&c->rng, bound); }
+
+/* Some steps: few, or about as many as a run takes. */
+static uint64_t some_steps(struct sim_case *c) { return below(c, UINT64_C(1) << (2 + below(c, 11))); }
+
+/* ---- kinds of cases ---- */
+
+/* Three runs on the same slots, all of which end as the graph says. */
+static void plain(const char *name, uint64_t seed)
 {
-    fprintf(stderr, "HBG_TEST_SEED=%llu: %s\n", *(const unsigned long long *)user, sentence);
+    struct sim_taste taste = { .tasks = 40, .failures = true };
+    struct sim_case c;
+    sim_case_draw(&c, name, seed, &taste);
+    sim_case_start(&c, sim);
+    for (int run = 0; run < 3; ++run) sim_case_run(&c, sim);
+    hbg__sim_run_closed(sim);
+    sim_case_free(&c);
 }
 
-static void one_schedule(uint64_t seed)
+/* At some step the run is cancelled; another one after it is as if nothing had been. */
+static void cancelled(const char *name, uint64_t seed)
 {
-    static const uint32_t workers[] = { 1, 2, 2, 3, 3, 4, 5, 8 };
-    static const uint32_t windows[] = { 0, 1, 3, 10 };
-    struct hbg__rng rng;
-    struct hbg__sim *sim;
-    struct dag dag;
-    struct dag_slots slots;
-    struct test_launch launch;
-    struct hbg__launch_result result;
-    struct hbg_error error = { .size = sizeof error };
-    hbg__rng_seed(&rng, seed);
-    struct dag_shape shape = {
-        .tasks = (uint32_t)hbg__rng_below(&rng, 40), .producers_max = (uint32_t)hbg__rng_below(&rng, 6), .window = windows[hbg__rng_below(&rng, 4)],
-        .fail_percent = (uint32_t)(hbg__rng_below(&rng, 3) ? 0 : hbg__rng_below(&rng, 30)), .noop_percent = (uint32_t)hbg__rng_below(&rng, 30),
-        .reuse_percent = (uint32_t)hbg__rng_below(&rng, 10) };
-    struct hbg__sim_options options = {
-        .workers = seed % 50 == 0 ? 1 + (uint32_t)hbg__rng_below(&rng, 64) : workers[hbg__rng_below(&rng, 8)], .ring_capacity = 2u << hbg__rng_below(&rng, 3), .spill = true,
-        .spin_ns = 100u << hbg__rng_below(&rng, 5), .stall_ns = 20000000, .mode = (enum hbg__sim_mode)hbg__rng_below(&rng, 3), .seed = seed,
-        .preemptions = 1 + (uint32_t)hbg__rng_below(&rng, 5), .patience_steps = 20000000, .check = true, .failed = say_failed, .failed_user = &seed };
-    assert_int_equal(hbg__sim_create(&options, &memory, &sim, &error), HBG_OK);
-    dag_random(&dag, seed, &shape);
-    dag_slots_open(&slots, dag.count + 1, seed, 1000);
-    for (int round = 0; round < 2; ++round) {
-        uint32_t mode = HBG__MODE_WAKE + (uint32_t)(hbg__rng_below(&rng, 4) * hbg__rng_below(&rng, 2)) % 3;
-        dag_launch_open(&dag, options.workers, &slots, mode, &launch);
-        assert_int_equal(hbg__sim_launch(sim, &launch.launch), HBG_OK);
-        assert_true(hbg__sim_wait(sim, UINT64_MAX));
-        hbg__sim_result(sim, &result);
-        const char *wrong = dag_check(&dag, &result);
-        if (wrong) fail_msg("HBG_TEST_SEED=%llu: %u tasks, %u workers, mode %u: %s: %s", (unsigned long long)seed, dag.count, options.workers, mode, wrong, result.text);
-        test_launch_close(&launch);
+    struct sim_taste taste = { .tasks = 40 };
+    struct sim_case c;
+    sim_case_draw(&c, name, seed, &taste);
+    sim_case_start(&c, sim);
+    sim_case_launch(&c, sim);
+    hbg__sim_run(sim, some_steps(&c));
+    hbg__sim_cancel(sim);
+    if (!hbg__sim_wait(sim, UINT64_MAX)) sim_case_judge(&c, "the wait without limit ended before the run");
+    hbg__sim_result(sim, &c.result);
+    sim_case_judge(&c, dag_check_cancelled(&c.dag, &c.result));
+    sim_case_end(&c);
+    sim_case_run(&c, sim);
+    sim_case_free(&c);
+}
+
+/* At some step the device is closed over the run: every worker comes out. */
+static void abandoned(const char *name, uint64_t seed)
+{
+    struct sim_taste taste = { .tasks = 40, .failures = true };
+    struct sim_case c;
+    sim_case_draw(&c, name, seed, &taste);
+    sim_case_start(&c, sim);
+    sim_case_launch(&c, sim);
+    hbg__sim_run(sim, some_steps(&c));
+    if (hbg__sim_abandon(sim) != 0) sim_case_judge(&c, "a worker did not come out of a device that was closed");
+    sim_case_end(&c);
+    sim_case_free(&c);
+}
+
+/* Between two runs the device is closed. */
+static void closed(const char *name, uint64_t seed)
+{
+    struct sim_taste taste = { .tasks = 20 };
+    struct sim_case c;
+    sim_case_draw(&c, name, seed, &taste);
+    sim_case_start(&c, sim);
+    if (below(&c, 4)) sim_case_run(&c, sim);
+    if (below(&c, 2)) hbg__sim_run(sim, some_steps(&c));
+    hbg__sim_run_closed(sim);
+    sim_case_free(&c);
+}
+
+/* A task that nobody wakes: it is taken out of the list of its latest producer. HBG__NIL: none has producers. */
+static uint32_t forget_a_task(struct sim_case *c)
+{
+    const unsigned char *payload = hbg__image_payload(c->dag.image.head);
+    for (uint32_t task = below(c, c->dag.count); task < c->dag.count; ++task) {
+        struct hbg__task_record *record = (struct hbg__task_record *)(uintptr_t)hbg__image_record(payload, task);
+        if (record->producer_count == 0) continue;
+        struct hbg__task_record *producer = (struct hbg__task_record *)(uintptr_t)hbg__image_record(payload, record->producer[0]);
+        uint32_t *link = &producer->first_waiter;
+        while (*link != task) link = &((struct hbg__task_record *)(uintptr_t)hbg__image_record(payload, *link))->next_waiter;
+        *link = record->next_waiter;
+        return task;
     }
-    total_steps += sim->steps;
-    hbg__sim_destroy(sim);
+    return HBG__NIL;
+}
+
+/* It ends all the same, says so, and leaves nothing behind: another graph runs after it. A task that others look at is named. */
+static void stalled(const char *name, uint64_t seed)
+{
+    struct sim_taste taste = { .tasks = 40, .failures = true, .wake_only = true };
+    struct sim_case c, after;
+    sim_case_draw(&c, name, seed, &taste);
+    sim_case_start(&c, sim);
+    uint32_t task = c.dag.count ? forget_a_task(&c) : HBG__NIL;
+    if (task != HBG__NIL) {
+        sim_case_launch(&c, sim);
+        if (!hbg__sim_wait(sim, UINT64_MAX)) sim_case_judge(&c, "the wait without limit ended before the run");
+        hbg__sim_result(sim, &c.result);
+        if (c.result.status != HBG_E_STALLED) sim_case_judge(&c, "it is not stalled");
+        bool looked_at = (hbg__image_record(hbg__image_payload(c.dag.image.head), task)->flags & HBG__TASK_QUERYABLE) != 0;
+        if (looked_at && !strstr(c.result.text, "task ")) sim_case_judge(&c, "it does not say who waits");
+        sim_case_end(&c);
+        sim_case_draw(&after, name, seed, &taste);
+        after.options = c.options;
+        sim_case_run(&after, sim);
+        sim_case_free(&after);
+    }
+    sim_case_free(&c);
+}
+
+/* A full ring without a spill list: refused by name, or all tasks run. */
+static void limited(const char *name, uint64_t seed)
+{
+    struct sim_taste taste = { .tasks = 60, .wake_only = true };
+    struct sim_case c;
+    sim_case_draw(&c, name, seed, &taste);
+    c.options.spill = false;
+    c.options.ring_capacity = 2;
+    sim_case_start(&c, sim);
+    for (int run = 0; run < 2; ++run) {
+        sim_case_launch(&c, sim);
+        if (!hbg__sim_wait(sim, UINT64_MAX)) sim_case_judge(&c, "the wait without limit ended before the run");
+        hbg__sim_result(sim, &c.result);
+        if (c.result.status != HBG_E_LIMIT) sim_case_judge(&c, dag_check(&c.dag, &c.result));
+        else if (c.result.limit != 2) sim_case_judge(&c, "the limit is not the ring's");
+        sim_case_end(&c);
+    }
+    sim_case_free(&c);
+}
+
+/* A worker stands still for a while, up to many times the time after which a run counts as stalled. */
+static void stopped(const char *name, uint64_t seed)
+{
+    struct sim_taste taste = { .tasks = 40, .failures = true };
+    struct sim_case c;
+    sim_case_draw(&c, name, seed, &taste);
+    c.options.stop.worker = below(&c, c.options.workers);
+    c.options.stop.step = some_steps(&c);
+    c.options.stop.length_ns = UINT64_C(1) << (4 + below(&c, 26));
+    sim_case_start(&c, sim);
+    for (int run = 0; run < 2; ++run) sim_case_run(&c, sim);
+    sim_case_free(&c);
+}
+
+/* A worker stops for ever. Either the run can do without it, or the waits end by their time, and the close leaves that one behind. */
+static void lost(const char *name, uint64_t seed)
+{
+    enum { LONG_NS = 200000000 };
+    struct sim_taste taste = { .tasks = 40, .failures = true };
+    uint32_t task, kernel, worker;
+    struct sim_case c;
+    sim_case_draw(&c, name, seed, &taste);
+    c.options.stop.worker = below(&c, c.options.workers);
+    c.options.stop.step = some_steps(&c);
+    c.options.stop.length_ns = HBG__SIM_FOR_EVER;
+    sim_case_start(&c, sim);
+    sim_case_launch(&c, sim);
+    if (hbg__sim_wait(sim, LONG_NS)) {
+        hbg__sim_result(sim, &c.result);
+        sim_case_judge(&c, dag_check(&c.dag, &c.result));
+    } else {
+        if (c.dag.early) sim_case_judge(&c, "a kernel started before a producer ended");
+        hbg__sim_cancel(sim);
+        if (!hbg__sim_wait(sim, LONG_NS) && hbg__sim_progress(sim, &task, &kernel, &worker) && worker != c.options.stop.worker)
+            sim_case_judge(&c, "another worker than the lost one is said to run");
+    }
+    if (hbg__sim_abandon(sim) > 1) sim_case_judge(&c, "more than the lost worker are left");
+    sim_case_end(&c);
+    sim_case_free(&c);
+}
+
+/* Large, small, large again on one device and the same slots. */
+static void sizes(const char *name, uint64_t seed)
+{
+    static const uint32_t tasks[] = { 300, 10, 300, 1, 40 };
+    struct sim_taste taste = { .tasks = 2 };
+    struct dag_slots slots;
+    struct sim_case c;
+    sim_case_draw(&c, name, seed, &taste);
+    dag_slots_open(&slots, 301, seed, seed % 2 ? UINT32_MAX - 2 : 1000);
+    sim_case_start(&c, sim);
+    for (int i = 0; i < 5; ++i) {
+        struct dag_shape shape = { .tasks = tasks[i], .producers_max = 1 + below(&c, 5), .fail_percent = i == 1 ? 20 : 0, .noop_percent = 10 };
+        struct sim_case one = c;
+        dag_random(&one.dag, seed + (uint64_t)i, &shape);
+        one.slots = slots;
+        sim_case_run(&one, sim);
+        slots = one.slots;
+        dag_close(&one.dag);
+    }
     dag_slots_close(&slots);
-    dag_close(&dag);
+    sim_case_free(&c);
 }
 
-static void random_graphs(void **state)
+/* ---- */
+
+static const struct kind { const char *name; void (*run)(const char *name, uint64_t seed); int seeds; } kinds[] = {
+    { "plain", plain, 24000 }, { "cancelled", cancelled, 16000 }, { "abandoned", abandoned, 12000 }, { "closed", closed, 12000 },
+    { "stalled", stalled, 8000 }, { "limited", limited, 8000 }, { "stopped", stopped, 16000 }, { "lost", lost, 8000 }, { "sizes", sizes, 400 },
+};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static void run_kind(void **state)
 {
-    uint64_t only = test_seed(0);
-    (void)state;
-    assert_true(hbg__memory_init(&memory, NULL));
-    if (only) one_schedule(only);
-    for (uint64_t seed = 1; !only && seed <= (uint64_t)test_scaled(20000); ++seed) one_schedule(seed);
-    print_message("%llu steps\n", (unsigned long long)total_steps);
+    const struct kind *kind = *state;
+    uint64_t only = test_seed(0), first = only ? only : 1, last = only ? only : (uint64_t)test_scaled(kind->seeds);
+    for (uint64_t seed = first; seed <= last; ++seed) {
+        kind->run(kind->name, seed);
+        ++schedules;
+        steps += sim->steps;
+    }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(random_graphs) };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    struct CMUnitTest tests[KINDS] = { { 0 } };
+    int count = 0;
+    for (int i = 0; i < KINDS; ++i)
+        if (argc < 2 || strcmp(argv[1], kinds[i].name) == 0)
+            tests[count++] = (struct CMUnitTest){ .name = kinds[i].name, .test_func = run_kind, .initial_state = (void *)(uintptr_t)&kinds[i] };
+    sim = sim_case_device();
+    int failed = _cmocka_run_group_tests("schedules", tests, (size_t)count, NULL, NULL);
+    printf("%llu schedules of %llu steps\n", (unsigned long long)schedules, (unsigned long long)steps);
+    hbg__sim_destroy(sim);
+    return failed || count == 0;
 }

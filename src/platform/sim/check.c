@@ -23,7 +23,8 @@ enum { FREE_STEPS = 64 };                       /* a look at so many words costs
 struct hbg__sim_check {
     uint32_t *seen;                             /* by task: the look that found it last */
     uint32_t *closed;                           /* by task: its word's value once it was closed, 0 before */
-    uint32_t capacity, look, epoch;
+    uint32_t capacity, look;
+    uint32_t epoch;                             /* of `closed`; 0: of another launch */
 };
 
 bool hbg__sim_check_open(struct hbg__sim *sim)
@@ -49,10 +50,12 @@ void hbg__sim_check_close(struct hbg__sim *sim)
     sim->check = NULL;
 }
 
-bool hbg__sim_check_fit(struct hbg__sim *sim, uint32_t task_count)
+bool hbg__sim_check_launch(struct hbg__sim *sim, uint32_t task_count)
 {
     struct hbg__sim_check *check = sim->check;
-    if (!check || task_count <= check->capacity) return true;
+    if (!check) return true;
+    check->epoch = 0;
+    if (task_count <= check->capacity) return true;
     free_tables(sim);
     check->seen = hbg__alloc_zero(sim->memory, task_count * sizeof *check->seen, sizeof *check->seen);
     check->closed = hbg__alloc_zero(sim->memory, task_count * sizeof *check->closed, sizeof *check->closed);
@@ -212,7 +215,7 @@ const char *hbg__sim_verify(struct hbg__sim *sim)
     bool in_flight = hbg__sim_is_in_flight(sim), halted = (sched->stop.value & HBG__STOP_HALT) != 0;
     const char *wrong = look_at_bell(sim, &sched->bell, workers);
     if (!wrong) wrong = look_at_bell(sim, &sched->done_bell, 1);
-    if (wrong || (in_flight && halted)) return wrong;
+    if (wrong || (halted && (in_flight || sim->abandoned))) return wrong;       /* left as it is; an abandoned one for good */
     ++sim->check->look;
     if (in_flight) {
         wrong = look_at_words(sim);

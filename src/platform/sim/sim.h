@@ -62,6 +62,10 @@ struct hbg__sim_options {
     struct { uint32_t worker; uint64_t step, length_ns; } stop;     /* that worker stands still from that step on; length_ns 0: nobody does */
     void (*failed)(void *user, const char *sentence);               /* is told before the process is stopped; NULL: nobody */
     void *failed_user;
+    void (*body)(void *user, uint32_t worker);                      /* tests of parts: what a worker does instead of serving; NULL */
+    void *body_user;
+    uint32_t generation;                /* tests: of the launch before the first */
+    uint64_t position;                  /* tests: of the first push to each queue */
 };
 #define HBG__SIM_FOR_EVER UINT64_MAX    /* stop.length_ns */
 
@@ -83,10 +87,12 @@ struct hbg__sim {
     struct hbg__memory *memory;
     struct hbg__sched *sched;
     size_t sched_bytes;
+    uint32_t workers_made;              /* fibers and stacks there are */
     unsigned char *stacks;
     size_t stacks_bytes;
     struct hbg__sim_fiber *fiber;       /* workers, then the host */
     uint32_t running;
+    bool abandoned;
     uint64_t steps, now_ns, next;       /* `next`: the step at which something is to be done */
 
     struct hbg__rng rng;                /* choices */
@@ -109,8 +115,9 @@ enum hbg_status hbg__sim_create(const struct hbg__sim_options *options, struct h
 void hbg__sim_destroy(struct hbg__sim *sim);            /* no launch in flight */
 uint32_t hbg__sim_abandon(struct hbg__sim *sim);        /* as hbg__workers_abandon() */
 
-/* Another schedule from here on. */
-void hbg__sim_seed(struct hbg__sim *sim, enum hbg__sim_mode mode, uint64_t seed);
+/* As if it had been destroyed and created anew, wherever its workers stand; nothing is allocated. No more workers and no larger ring
+   than it was created with. */
+void hbg__sim_restart(struct hbg__sim *sim, const struct hbg__sim_options *options);
 
 /* As hbg__workers_...(); timeouts are simulated time. Launch: HBG_E_NO_MEMORY, where the tables of check.c cannot grow. */
 enum hbg_status hbg__sim_launch(struct hbg__sim *sim, const struct hbg__launch *launch);
@@ -121,6 +128,10 @@ void hbg__sim_result(struct hbg__sim *sim, struct hbg__launch_result *result);
 bool hbg__sim_progress(struct hbg__sim *sim, uint32_t *task, uint32_t *kernel, uint32_t *worker);
 uint64_t hbg__sim_queue_sum(const struct hbg__sim *sim);
 
+/* Until every worker has returned: tests of parts; and of a close, the device stays until it is restarted or destroyed. */
+void hbg__sim_run_out(struct hbg__sim *sim);
+void hbg__sim_run_closed(struct hbg__sim *sim);
+
 /* Let the workers go on for so many steps of theirs, as far as they can. */
 void hbg__sim_run(struct hbg__sim *sim, uint64_t steps);
 
@@ -129,7 +140,7 @@ bool hbg__sim_here(uint32_t *worker, uint32_t *task, uint32_t *kernel);
 
 /* ---- turn.c ---- */
 
-void hbg__sim_lock(struct hbg__sim *sim);               /* the calling thread is the host now */
+void hbg__sim_seed(struct hbg__sim *sim);               /* the schedule of the options, from its first step on */void hbg__sim_lock(struct hbg__sim *sim);               /* the calling thread is the host now */
 void hbg__sim_unlock(struct hbg__sim *sim);
 void hbg__sim_join(struct hbg__sim *sim, uint64_t timeout_ns);      /* until every worker has returned that still can */
 void hbg__sim_end(struct hbg__sim_fiber *fiber);        /* a worker's last words; does not return */
@@ -146,7 +157,7 @@ bool hbg__sim_is_in_flight(const struct hbg__sim *sim);             /* a launch 
 /* False: no memory. */
 bool hbg__sim_check_open(struct hbg__sim *sim);
 void hbg__sim_check_close(struct hbg__sim *sim);
-bool hbg__sim_check_fit(struct hbg__sim *sim, uint32_t task_count);     /* before a launch of so many tasks */
+bool hbg__sim_check_launch(struct hbg__sim *sim, uint32_t task_count);  /* before a launch of so many tasks */
 /* NULL, or what is wrong: slot words, wake lists, queues, ring, spill list, counts; at any step. */
 const char *hbg__sim_verify(struct hbg__sim *sim);
 uint64_t hbg__sim_check_cost(const struct hbg__sim *sim);       /* of one such look, in steps */

@@ -102,10 +102,11 @@ static void plan_choice(struct hbg__sim *sim)
     set_next(sim);
 }
 
-void hbg__sim_seed(struct hbg__sim *sim, enum hbg__sim_mode mode, uint64_t seed)
+void hbg__sim_seed(struct hbg__sim *sim)
 {
-    sim->options.mode = mode;
-    sim->options.seed = seed;
+    enum hbg__sim_mode mode = sim->options.mode;
+    uint64_t seed = sim->options.seed;
+    sim->steps = sim->now_ns = 0;
     hbg__rng_seed(&sim->rng, seed);
     sim->burst = mode == HBG__SIM_ROUND ? 1 + (uint32_t)(seed % ROUND_MAX) : 1u << hbg__rng_below(&sim->rng, BURST_BITS_MAX);
     sim->jumps = hbg__rng_below(&sim->rng, 2) == 0;
@@ -114,10 +115,9 @@ void hbg__sim_seed(struct hbg__sim *sim, enum hbg__sim_mode mode, uint64_t seed)
     for (uint32_t i = 0; i <= sim->options.workers; ++i) sim->fiber[i].priority = 1 + (int64_t)hbg__rng_below(&sim->rng, 1 << 20);
     if (mode == HBG__SIM_FEW) place_some(sim, sim->options.preemptions);
     if (mode == HBG__SIM_ALL) place_two(sim, seed);
-    for (uint32_t i = 0; i < sim->changes; ++i) sim->change[i] += sim->steps;
-    sim->stop_at = sim->options.stop.length_ns ? sim->steps + sim->options.stop.step : UINT64_MAX;
-    sim->patience_at = sim->steps + sim->options.patience_steps;
-    sim->check_at = sim->check ? sim->steps + 1 : UINT64_MAX;
+    sim->stop_at = sim->options.stop.length_ns ? sim->options.stop.step : UINT64_MAX;
+    sim->patience_at = sim->options.patience_steps;
+    sim->check_at = sim->options.check && sim->check ? 1 : UINT64_MAX;
     plan_choice(sim);
 }
 

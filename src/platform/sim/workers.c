@@ -19,7 +19,9 @@ enum { LEAVE_NS = 100000000 };                                          /* for t
 static void serve(void *argument)
 {
     struct hbg__sim_fiber *fiber = argument;
-    hbg__sched_serve(fiber->sim->sched, fiber->index);
+    const struct hbg__sim_options *options = &fiber->sim->options;
+    if (options->body) options->body(options->body_user, fiber->index);
+    else hbg__sched_serve(fiber->sim->sched, fiber->index);
     hbg__sim_end(fiber);
 }
 
@@ -44,11 +46,11 @@ bool hbg__sim_is_in_flight(const struct hbg__sim *sim)
 static bool open_stacks(struct hbg__sim *sim)
 {
     size_t each = STACK_BYTES + GUARD_BYTES;
-    sim->stacks_bytes = sim->options.workers * each;
+    sim->stacks_bytes = sim->workers_made * each;
     void *stacks = mmap(NULL, sim->stacks_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (stacks == MAP_FAILED) return false;
     sim->stacks = stacks;
-    for (uint32_t i = 0; i < sim->options.workers; ++i)
+    for (uint32_t i = 0; i < sim->workers_made; ++i)
         if (mprotect(sim->stacks + i * each, GUARD_BYTES, PROT_NONE)) return false;
     return true;
 }
@@ -57,6 +59,7 @@ static void open_fibers(struct hbg__sim *sim)
 {
     for (uint32_t i = 0; i <= sim->options.workers; ++i) {
         struct hbg__sim_fiber *fiber = &sim->fiber[i];
+        memset(fiber, 0, sizeof *fiber);
         fiber->sim = sim;
         fiber->index = i;
         if (i == sim->options.workers) continue;
@@ -64,57 +67,105 @@ static void open_fibers(struct hbg__sim *sim)
     }
 }
 
+static void close_fibers(struct hbg__sim *sim)
+{
+    for (uint32_t i = 0; sim->fiber && i < sim->options.workers; ++i) hbg__fiber_close(&sim->fiber[i].fiber);
+}
+
+static struct hbg__sched_options sched_options_of(const struct hbg__sim_options *options)
+{
+    return (struct hbg__sched_options){
+        .worker_count = options->workers, .ring_capacity = options->ring_capacity, .no_kernels = options->no_kernels, .spill = options->spill,
+        .spin_ns = options->spin_ns, .wait_spin_ns = 0, .stall_ns = options->stall_ns };
+}
+
+/* Everything is as before the first step. */
+static void open_all(struct hbg__sim *sim, void *block)
+{
+    struct hbg__sched_options options = sched_options_of(&sim->options);
+    struct hbg__sched *sched = hbg__sched_open(block, &options);
+    uint32_t generation = sim->options.generation;
+    sim->sched = sched;
+    sched->done.value = generation;
+    sched->state.value = (uint64_t)generation << 32 | HBG__STATE_FINISHED;
+    hbg__ring_open(&sched->ring, sched->ring.cell, options.ring_capacity, (uint32_t)sim->options.position);
+    for (uint32_t i = 0; i < options.worker_count; ++i) hbg__deque_open(&sched->worker[i].deque, sim->options.position);
+    sim->abandoned = false;
+    open_fibers(sim);
+    hbg__sim_seed(sim);
+}
+
 static void give_back(struct hbg__sim *sim)
 {
     struct hbg__memory *memory = sim->memory;
-    for (uint32_t i = 0; sim->fiber && i <= sim->options.workers; ++i) hbg__fiber_close(&sim->fiber[i].fiber);
+    close_fibers(sim);
     hbg__sim_check_close(sim);
     if (sim->stacks) munmap(sim->stacks, sim->stacks_bytes);
     hbg__free(memory, sim->sched, sim->sched_bytes, PAGE);
-    hbg__free(memory, sim->fiber, (sim->options.workers + 1) * sizeof *sim->fiber, _Alignof(struct hbg__sim_fiber));
+    hbg__free(memory, sim->fiber, (sim->workers_made + 1) * sizeof *sim->fiber, _Alignof(struct hbg__sim_fiber));
     pthread_mutex_destroy(&sim->lock);
     HBG__DELETE(memory, sim);
 }
 
 enum hbg_status hbg__sim_create(const struct hbg__sim_options *options, struct hbg__memory *memory, struct hbg__sim **sim, struct hbg_error *error)
 {
-    struct hbg__sched_options sched_options = {
-        .worker_count = options->workers, .ring_capacity = options->ring_capacity, .no_kernels = options->no_kernels, .spill = options->spill,
-        .spin_ns = options->spin_ns, .wait_spin_ns = 0, .stall_ns = options->stall_ns };
+    struct hbg__sched_options sched_options = sched_options_of(options);
     struct hbg__sim *made = HBG__NEW(memory, struct hbg__sim);
     if (!made) return hbg__error_no_memory(error, "simulated device", sizeof *made);
     made->options = *options;
     made->memory = memory;
+    made->workers_made = options->workers;
     pthread_mutex_init(&made->lock, NULL);
     made->sched_bytes = hbg__sched_bytes(&sched_options);
     made->fiber = hbg__alloc_zero(memory, (options->workers + 1) * sizeof *made->fiber, _Alignof(struct hbg__sim_fiber));
     void *block = hbg__alloc_zero(memory, made->sched_bytes, PAGE);
-    if (block) made->sched = hbg__sched_open(block, &sched_options);
-    if (!made->fiber || !made->sched || !open_stacks(made) || (options->check && !hbg__sim_check_open(made))) {
+    made->sched = block;
+    if (!made->fiber || !block || !open_stacks(made) || (options->check && !hbg__sim_check_open(made))) {
         uint64_t wanted = made->sched_bytes + (uint64_t)options->workers * STACK_BYTES;
         give_back(made);
         return hbg__error_no_memory(error, "simulated workers", wanted);
     }
-    open_fibers(made);
-    hbg__sim_seed(made, options->mode, options->seed);
+    open_all(made, block);
     *sim = made;
     return HBG_OK;
+}
+
+void hbg__sim_restart(struct hbg__sim *sim, const struct hbg__sim_options *options)
+{
+    struct hbg__sched_options sched_options = sched_options_of(options);
+    HBG_ASSERT(options->workers <= sim->workers_made && hbg__sched_bytes(&sched_options) <= sim->sched_bytes);
+    close_fibers(sim);
+    sim->options = *options;
+    open_all(sim, sim->sched);
+}
+
+void hbg__sim_run_closed(struct hbg__sim *sim)
+{
+    hbg__sim_lock(sim);
+    hbg__sched_close(sim->sched);
+    hbg__sim_join(sim, UINT64_MAX);
+    hbg__sim_unlock(sim);
 }
 
 void hbg__sim_destroy(struct hbg__sim *sim)
 {
     if (!sim) return;
+    hbg__sim_run_closed(sim);
+    give_back(sim);
+}
+
+void hbg__sim_run_out(struct hbg__sim *sim)
+{
     hbg__sim_lock(sim);
-    hbg__sched_close(sim->sched);
     hbg__sim_join(sim, UINT64_MAX);
     hbg__sim_unlock(sim);
-    give_back(sim);
 }
 
 uint32_t hbg__sim_abandon(struct hbg__sim *sim)
 {
     uint32_t left = 0;
     hbg__sim_lock(sim);
+    sim->abandoned = true;
     hbg__sched_abandon(sim->sched);
     hbg__sim_join(sim, LEAVE_NS);
     for (uint32_t i = 0; i < sim->options.workers; ++i) left += sim->fiber[i].state != HBG__SIM_ENDED;
@@ -127,7 +178,7 @@ uint32_t hbg__sim_abandon(struct hbg__sim *sim)
 enum hbg_status hbg__sim_launch(struct hbg__sim *sim, const struct hbg__launch *launch)
 {
     hbg__sim_lock(sim);
-    bool fits = hbg__sim_check_fit(sim, launch->task_count);
+    bool fits = hbg__sim_check_launch(sim, launch->task_count);
     if (fits) hbg__sched_launch(sim->sched, launch);
     hbg__sim_unlock(sim);
     return fits ? HBG_OK : HBG_E_NO_MEMORY;
