@@ -18,7 +18,7 @@
 #include "platform/cpu/cpu.h"
 #include "platform/sim/sim.h"
 
-enum { WORKERS_DEFAULT = 4, RING_DEFAULT = 64, RING_MIN = 2, RING_MAX = 1 << 24, PREEMPTIONS_DEFAULT = 3, PREEMPTIONS_MAX = 8 };
+enum { WORKERS_DEFAULT = 4, RING_DEFAULT = 64, RING_MIN = 2, RING_MAX = 1 << 24, PREEMPTIONS_DEFAULT = 3, PREEMPTIONS_MAX = 8, DEPTH_MAX = 16 };
 enum { SPIN_DEFAULT_US = 1, SPIN_MAX_US = 1000000, STALL_DEFAULT_MS = 20, STALL_MAX_MS = 3600000, PATIENCE_DEFAULT = 50000000 };
 #ifdef HBG_DEBUG
 enum { CHECK_DEFAULT = true };
@@ -83,7 +83,7 @@ static enum hbg_status read_spec(struct hbg__option_set *set, struct sim_spec *s
     hbg__option_i64(set, "stall_ms", 1, STALL_MAX_MS, &stall_ms);
     hbg__option_i64(set, "ring", RING_MIN, RING_MAX, &ring);
     hbg__option_bool(set, "spill", &spec->sim.spill);
-    hbg__option_i64(set, "depth", 1, 1 << 10, &depth);
+    hbg__option_i64(set, "depth", 1, DEPTH_MAX, &depth);
     hbg__option_bool(set, "check", &check);
     hbg__option_u64(set, "patience", 1000, UINT64_MAX / 2, &spec->sim.patience_steps);
     read_stop(set, spec);
@@ -240,7 +240,7 @@ static bool progress(struct hbg__platform *platform, struct hbg__stream *stream,
 static uint64_t queue_sum(struct hbg__platform *platform) { return hbg__sim_queue_sum(of(platform)->sim); }
 
 const struct hbg__platform_ops hbg__sim_ops = {
-    .name = "sim", .open = open_simulated, .close = close_simulated, .abandon = abandon, .properties = properties,
+    .name = "sim", .hardware = "cpu", .open = open_simulated, .close = close_simulated, .abandon = abandon, .properties = properties,
     .memory_alloc = memory_alloc, .memory_free = hbg__cpu_memory_free, .memory_map = hbg__cpu_memory_map, .memory_intact = hbg__cpu_memory_intact,
     .queue_sum = queue_sum, .zone_fit = zone_fit, .zone_close = hbg__cpu_zone_close,
     .stream_create = stream_create, .stream_destroy = hbg__cpu_stream_destroy, .stream_sync = hbg__cpu_stream_sync, .stream_query = hbg__cpu_stream_query,
