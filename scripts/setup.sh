@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# setup.sh - what the build and the tests need, on a Debian machine. Silent when nothing is missing. Installs through apt-get as
+# setup.sh [all] - what the build and the tests need, on a Debian machine; with all what any test could use, a browser of 300 MB as
+# well, as .ci/run asks for it. Silent when nothing is missing. Installs through apt-get as
 # root or with passwordless sudo. Where it cannot, it prints the line to run; it ends with 1 if a needed package is missing, and with 0
 # if all that is missing can be done without.
 set -euo pipefail
 
 needed=(gcc g++ make cmake ninja-build pkg-config git python3 util-linux libcmocka-dev relacy-dev)
 optional=(libopenblas-dev liblapacke-dev libhwloc-dev python3-numpy dpkg-dev file)     # tile kernels, placement, a test of .npy files, `make deb` (two)
+[[ ${1:-} == all ]] && optional+=(chromium clang groff-base)       # opens the page of `hbg trace --page`; compiles the headers too; reads the manual page
 
 # absent PACKAGE..: those of them that are not installed
 absent() {

@@ -21,11 +21,11 @@ printf '#!/bin/sh\necho $USER_ID\n' > "$work/bin/id"
 printf '#!/bin/sh\nexit 1\n' > "$work/bin/sudo"
 chmod +x "$work"/bin/*
 
-# try STATUS ABSENT APT USER_ID: run it, and its exit status
+# try STATUS ABSENT APT USER_ID ARGUMENT..: run it, and its exit status
 try() {
     local status=0
     : > "$work/calls"
-    env PATH="$work/bin:$PATH" ABSENT="$2" APT="$3" USER_ID="$4" CALLS="$work/calls" bash "$HBG_SOURCE/scripts/setup.sh" > "$work/said" 2>&1 || status=$?
+    env PATH="$work/bin:$PATH" ABSENT="$2" APT="$3" USER_ID="$4" CALLS="$work/calls" bash "$HBG_SOURCE/scripts/setup.sh" "${@:5}" > "$work/said" 2>&1 || status=$?
     [[ $status -eq $1 ]] || fail "without \"$2\" it ended with $status instead of $1"
 }
 says() { grep -q -- "$1" "$work/said" || fail "it does not say \"$1\""; }
@@ -46,3 +46,7 @@ says "missing: libcmocka-dev libhwloc-dev: only root installs packages"
 says "sudo apt-get install -y --no-install-recommends libcmocka-dev libhwloc-dev"
 try 1 "libcmocka-dev" 100 0
 says "missing: libcmocka-dev: apt-get failed"
+try 0 "chromium" 0 0
+[[ ! -s $work/calls ]] || fail "it installed a browser that nobody asked for"
+try 0 "chromium" 0 0 all
+calls "^install -y --no-install-recommends chromium$"

@@ -73,7 +73,8 @@ def check_browser(path, data, tasks):
     shown = dom(path, f"run=1&task={span['values']['task']}")
     assert span["why"] in shown and 'class="on"' in shown, span
     begin, end = map(int, re.search(r'data-from="(\d+)" data-to="(\d+)"', shown).groups())
-    assert begin <= span["begin"] and span["begin"] + span["dur"] <= end and end - begin < data["length_ns"]
+    assert begin <= span["begin"] and span["begin"] + span["dur"] <= end
+    assert end - begin < data["length_ns"] or max(8 * span["dur"], 1000) >= data["length_ns"]
 
 
 def main():
@@ -90,8 +91,9 @@ def main():
         data, tasks = check_page(path, trace)
         if BROWSER:
             check_browser(path, data, tasks)
-        else:
-            print("there is no chromium: the page was not opened")
+            return 0
+    print("skipped: there is no chromium; the page holds what it should and was not opened")
+    return 77
 
 
 sys.exit(main())
