@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -140,10 +141,11 @@ int thread_count(void) { return entry_count("/proc/self/task"); }
 
 long resident_pages(void)
 {
-    FILE *file = fopen("/proc/self/statm", "r");
+    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+    char line[256];
+    long kib = -1;
     if (!file) return -1;
-    long size = -1, resident = -1;
-    if (fscanf(file, "%ld %ld", &size, &resident) != 2) resident = -1;
+    while (kib < 0 && fgets(line, sizeof line, file)) (void)!sscanf(line, "Anonymous: %ld kB", &kib);
     fclose(file);
-    return resident;
+    return kib < 0 ? -1 : kib * 1024 / sysconf(_SC_PAGESIZE);
 }

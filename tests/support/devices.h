@@ -50,6 +50,6 @@ void sleep_ms(int milliseconds);
 /* Counts in /proc/self; -1 where there is no such thing. */
 int open_descriptor_count(void);
 int thread_count(void);
-long resident_pages(void);
+long resident_pages(void);         /* of memory: pages of files come and go with what else the machine does */
 
 #endif /* HBG_TEST_DEVICES_H */
