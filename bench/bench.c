@@ -9,7 +9,12 @@
 #include "tools/exclusive.h"
 #include "tools/same_file.h"
 
-enum { REST_MAX = 64 };
+/* The command line as it was typed. */
+struct typed {
+    const char *json, *only;
+    bool quick;
+    struct exclusive_typed exclusive;
+};
 
 static const struct { const char *name; bench_measure_fn *measure; } benches[] = {
     { "submit", hbg__bench_submit }, { "bind", hbg__bench_bind }, { "dispatch", hbg__bench_dispatch }
@@ -72,16 +77,22 @@ static int measure_one(const char *name, const char *only, bool quick, const cha
     return status;
 }
 
+static int bench_line(const void *given, const char *const *rest, size_t count)
+{
+    const struct typed *typed = given;
+    if (count == 1) return measure_one(rest[0], typed->only, typed->quick, typed->json, &typed->exclusive);
+    hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind and dispatch is needed%s", count ? rest[1] : "");
+    return CLI_MISUSED;
+}
+
 int hbg__bench_main(int argc, char **argv)
 {
-    const char *json = NULL, *only = NULL, *rest[REST_MAX];
-    bool quick = false;
-    struct exclusive_typed exclusive = { .exclusive = false };
+    struct typed typed = { .quick = false };
     const struct cli_option option[] = {
-        { "--json", &json, NULL, "FILE|-  write the results as JSON; - is standard output, then without the table" },
-        { "--case", &only, NULL, "NAME  this case alone, as the table names it" },
-        { "--quick", NULL, &quick, "three batches, without the largest graphs: for a look, not for figures" },
-        EXCLUSIVE_OPTIONS(exclusive),
+        { "--json", &typed.json, NULL, "FILE|-  write the results as JSON; - is standard output, then without the table" },
+        { "--case", &typed.only, NULL, "NAME  this case alone, as the table names it" },
+        { "--quick", NULL, &typed.quick, "three batches, without the largest graphs: for a look, not for figures" },
+        EXCLUSIVE_OPTIONS(typed.exclusive),
     };
     const struct cli_command command = {
         "bench", "submit|bind|dispatch [options]",
@@ -94,19 +105,5 @@ int hbg__bench_main(int argc, char **argv)
         "ratio      median / target: 1 or less has reached it\n"
         "cold       the first run of all, not part of the others", option, sizeof option / sizeof option[0]
     };
-    size_t count = 0;
-    if (argc > REST_MAX) {
-        hbg__cli_error("bench", "there are too many arguments");
-        return CLI_MISUSED;
-    }
-    switch (hbg__cli_parse(&command, argc, argv, rest, &count)) {
-    case CLI_HELP_SHOWN: return CLI_OK;
-    case CLI_REFUSED: return CLI_MISUSED;
-    case CLI_PARSED: break;
-    }
-    if (count != 1) {
-        hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind and dispatch is needed%s", count ? rest[1] : "");
-        return CLI_MISUSED;
-    }
-    return measure_one(rest[0], only, quick, json, &exclusive);
+    return hbg__cli_run(&command, argc, argv, bench_line, &typed);
 }

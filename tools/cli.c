@@ -9,6 +9,7 @@
 #include "base/option.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -84,6 +85,20 @@ const char *hbg__cli_f64(const char *text, double *value)
     return NULL;
 }
 
+bool hbg__cli_take(const char *command, const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *value)
+{
+    uint64_t given = 0;
+    const char *wrong = text ? hbg__cli_u64(text, &given) : NULL;
+
+    if (wrong)
+        hbg__cli_error(command, "%s: `%s` %s", option, text, wrong);
+    else if (text && (given < least || given > most))
+        hbg__cli_error(command, "%s: `%s` is not between %" PRIu64 " and %" PRIu64, option, text, least, most);
+    else if (text)
+        *value = given;
+    return !wrong && (!text || (given >= least && given <= most));
+}
+
 /* ---- names ---- */
 
 const char *hbg__cli_hint(const char *name, const char *const *known, size_t count, char *text, size_t text_size)
@@ -112,12 +127,18 @@ static const char *help_text(const struct cli_option *option, int *value_length)
     return option->help + *value_length + strspn(option->help + *value_length, " ");
 }
 
+/* between an option and its value: "--rounds N", "--wait[=SECONDS]" */
+static const char *value_gap(const struct cli_option *option)
+{
+    return option->value && *option->help != '[' ? " " : "";
+}
+
 static int left_width(const struct cli_option *option)
 {
     int value_length;
 
     help_text(option, &value_length);
-    return (int)strlen(option->name) + (value_length ? 1 : 0) + value_length;
+    return (int)strlen(option->name) + (int)strlen(value_gap(option)) + value_length;
 }
 
 /* words from column `left` on, in lines of HELP_WIDTH */
@@ -152,7 +173,7 @@ static void show_help(const struct cli_command *command)
     for (size_t i = 0; i < command->option_count; i++) {
         const struct cli_option *option = &command->option[i];
         const char *text = help_text(option, &value_length);
-        printf("  %s%s%.*s%*s", option->name, value_length ? " " : "", value_length, option->help, widest - left_width(option) + 2, "");
+        printf("  %s%s%.*s%*s", option->name, value_gap(option), value_length, option->help, widest - left_width(option) + 2, "");
         show_words(text, 2 + widest + 2);
     }
 }
@@ -235,6 +256,23 @@ enum cli_outcome hbg__cli_parse(const struct cli_command *command, int argc, cha
         }
     }
     return CLI_PARSED;
+}
+
+int hbg__cli_run(const struct cli_command *command, int argc, char **argv, cli_run_fn *run, const void *typed)
+{
+    const char **rest = calloc((size_t)argc + 1, sizeof *rest);
+    enum cli_outcome outcome;
+    size_t count = 0;
+    int status;
+
+    if (!rest) {
+        hbg__cli_error(command->name, "no memory for the command line");
+        return CLI_FAILED;
+    }
+    outcome = hbg__cli_parse(command, argc, argv, rest, &count);
+    status = outcome == CLI_PARSED ? run(typed, rest, count) : cli_outcome_status(outcome);
+    free(rest);
+    return status;
 }
 
 int hbg__cli_device_status(enum hbg_status status)

@@ -44,6 +44,12 @@ static inline int cli_outcome_status(enum cli_outcome outcome)
    options is taken. "--" ends the options. */
 enum cli_outcome hbg__cli_parse(const struct cli_command *command, int argc, char **argv, const char **rest, size_t *rest_count);
 
+/* A command with its options parsed: what it does with the rest of the line, and its exit status. */
+typedef int cli_run_fn(const void *typed, const char *const *rest, size_t count);
+
+/* Parses, and runs where the line is not refused and its help not asked for. Returns the exit status. */
+int hbg__cli_run(const struct cli_command *command, int argc, char **argv, cli_run_fn *run, const void *typed);
+
 /* "hbg run: sentence" on standard error */
 __attribute__((format(printf, 2, 3))) void hbg__cli_error(const char *command, const char *format, ...);
 
@@ -51,6 +57,9 @@ __attribute__((format(printf, 2, 3))) void hbg__cli_error(const char *command, c
 const char *hbg__cli_i64(const char *text, int64_t *value);
 const char *hbg__cli_u64(const char *text, uint64_t *value);
 const char *hbg__cli_f64(const char *text, double *value);
+
+/* The value of an option, which may be NULL and leaves *value alone then. False, with the sentence: no whole number from least to most. */
+bool hbg__cli_take(const char *command, const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *value);
 
 /* "; did you mean `x`?" for a name that is nearly one of those known, else "; known are a, b, .." */
 const char *hbg__cli_hint(const char *name, const char *const *known, size_t count, char *text, size_t text_size);

@@ -10,7 +10,6 @@
 #include "inputs.h"
 #include "same_file.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The command line as it was typed. */
@@ -40,17 +39,6 @@ static int find_format(const char *name)
     }
     hbg__cli_error("describe", "--format: there is no format `%s`%s", name, hbg__cli_hint(name, names, FORMAT_COUNT, hint, sizeof hint));
     return -1;
-}
-
-static bool take_number(const char *option, const char *text, uint64_t most, uint64_t *value)
-{
-    const char *wrong = text ? hbg__cli_u64(text, value) : NULL;
-
-    if (!wrong && *value > most)
-        wrong = "is too large";
-    if (wrong)
-        hbg__cli_error("describe", "%s: `%s` %s", option, text, wrong);
-    return !wrong;
 }
 
 static bool fails(enum hbg_status status, const char *step, const struct hbg_error *error)
@@ -148,7 +136,8 @@ static int describe(const char *name, const struct hbg_workload *workload, const
     struct hbg_setup *s;
     char text[160];
 
-    if (format < 0 || !take_number("--seed", typed->seed, UINT64_MAX, &seed) || !take_number("--limit", typed->limit, UINT32_MAX, &limit))
+    if (format < 0 || !hbg__cli_take("describe", "--seed", typed->seed, 0, UINT64_MAX, &seed) ||
+        !hbg__cli_take("describe", "--limit", typed->limit, 0, UINT32_MAX, &limit))
         return CLI_MISUSED;
     if (!files_apart(name, typed, assignment, count))
         return CLI_MISUSED;
@@ -168,6 +157,18 @@ static int describe(const char *name, const struct hbg_workload *workload, const
     return status;
 }
 
+static int describe_line(const void *typed, const char *const *rest, size_t count)
+{
+    const struct hbg_workload *workload;
+
+    if (!count) {
+        hbg__cli_error("describe", "a workload is needed; `hbg list` shows them");
+        return CLI_MISUSED;
+    }
+    workload = hbg__inputs_find_workload("describe", rest[0]);
+    return workload ? describe(rest[0], workload, typed, rest + 1, count - 1) : CLI_MISUSED;
+}
+
 int hbg__cmd_describe(int argc, char **argv)
 {
     struct typed typed = { .device = "cpu", .format = "text", .out = "-" };
@@ -183,25 +184,5 @@ int hbg__cmd_describe(int argc, char **argv)
         "describe", "WORKLOAD [key=value ...] [tensor=FILE.npy ...] [options]", "Shows the graph that a workload builds: sizes, degrees, and why each task waits for which.",
         option, sizeof option / sizeof *option,
     };
-    const char **rest = calloc((size_t)argc + 1, sizeof *rest);
-    const struct hbg_workload *workload;
-    enum cli_outcome outcome;
-    size_t count = 0;
-    int status;
-
-    if (!rest) {
-        hbg__cli_error("describe", "no memory for the command line");
-        return CLI_FAILED;
-    }
-    outcome = hbg__cli_parse(&command, argc, argv, rest, &count);
-    status = cli_outcome_status(outcome);
-    if (outcome == CLI_PARSED && !count) {
-        hbg__cli_error("describe", "a workload is needed; `hbg list` shows them");
-        status = CLI_MISUSED;
-    } else if (outcome == CLI_PARSED) {
-        workload = hbg__inputs_find_workload("describe", rest[0]);
-        status = workload ? describe(rest[0], workload, &typed, rest + 1, count - 1) : CLI_MISUSED;
-    }
-    free(rest);
-    return status;
+    return hbg__cli_run(&command, argc, argv, describe_line, &typed);
 }

@@ -10,7 +10,6 @@
 #include "workloads/workloads.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { INDENT = 4, LINE_WIDTH = 110, WIDEST = 32 };       /* WIDEST: a parameter that helps are lined up behind */
@@ -64,31 +63,30 @@ static void print_one(const struct hbg_workload *w)
         printf("%*sno reference: it cannot be verified\n", INDENT, "");
 }
 
+static int list_line(const void *typed, const char *const *rest, size_t count)
+{
+    const struct hbg_workload *workload;
+
+    (void)typed;
+    if (count > 1) {
+        hbg__cli_error("list", "`%s` is one argument too many", rest[1]);
+        return CLI_MISUSED;
+    }
+    if (!count) {
+        print_all();
+        return CLI_OK;
+    }
+    workload = hbg__inputs_find_workload("list", rest[0]);
+    if (workload)
+        print_one(workload);
+    return workload ? CLI_OK : CLI_MISUSED;
+}
+
 int hbg__cmd_list(int argc, char **argv)
 {
     static const struct cli_command command = {
         "list", "[WORKLOAD]", "Lists the workloads of `hbg run`; with a name or the path of a shared object, what its parameters mean.", NULL, 0,
     };
-    const char **rest = calloc((size_t)argc + 1, sizeof *rest);
-    const struct hbg_workload *workload;
-    size_t count = 0;
-    enum cli_outcome outcome = rest ? hbg__cli_parse(&command, argc, argv, rest, &count) : CLI_REFUSED;
-    int status = cli_outcome_status(outcome);
 
-    if (!rest) {
-        hbg__cli_error("list", "no memory for the command line");
-        status = CLI_FAILED;
-    } else if (outcome == CLI_PARSED && count > 1) {
-        hbg__cli_error("list", "`%s` is one argument too many", rest[1]);
-        status = CLI_MISUSED;
-    } else if (outcome == CLI_PARSED && !count) {
-        print_all();
-    } else if (outcome == CLI_PARSED) {
-        workload = hbg__inputs_find_workload("list", rest[0]);
-        status = workload ? CLI_OK : CLI_MISUSED;
-        if (workload)
-            print_one(workload);
-    }
-    free(rest);
-    return status;
+    return hbg__cli_run(&command, argc, argv, list_line, NULL);
 }

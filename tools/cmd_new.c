@@ -12,7 +12,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -126,6 +125,21 @@ static int write_folder(const char *name, const struct language *language)
     return CLI_OK;
 }
 
+static int new_line(const void *cxx, const char *const *rest, size_t count)
+{
+    const char *wrong;
+
+    if (count == 0)
+        hbg__cli_error("new", "a name is needed");
+    else if (count > 1)
+        hbg__cli_error("new", "`%s` is one argument too many", rest[1]);
+    else if ((wrong = name_refusal(rest[0])))
+        hbg__cli_error("new", "`%s` %s", rest[0], wrong);
+    else
+        return write_folder(rest[0], &languages[*(const bool *)cxx]);
+    return CLI_MISUSED;
+}
+
 int hbg__cmd_new(int argc, char **argv)
 {
     bool cxx = false;
@@ -133,26 +147,6 @@ int hbg__cmd_new(int argc, char **argv)
     const struct cli_command command = {
         "new", "NAME [--cxx]", "Writes a folder NAME with a workload to start from: its source, a CMakeLists.txt and a README.", option, 1,
     };
-    const char **rest = calloc((size_t)argc + 1, sizeof *rest), *wrong;
-    enum cli_outcome outcome;
-    size_t count = 0;
-    int status = CLI_MISUSED;
 
-    if (!rest) {
-        hbg__cli_error("new", "no memory for the command line");
-        return CLI_FAILED;
-    }
-    outcome = hbg__cli_parse(&command, argc, argv, rest, &count);
-    if (outcome != CLI_PARSED)
-        status = cli_outcome_status(outcome);
-    else if (count == 0)
-        hbg__cli_error("new", "a name is needed");
-    else if (count > 1)
-        hbg__cli_error("new", "`%s` is one argument too many", rest[1]);
-    else if ((wrong = name_refusal(rest[0])))
-        hbg__cli_error("new", "`%s` %s", rest[0], wrong);
-    else
-        status = write_folder(rest[0], &languages[cxx]);
-    free(rest);
-    return status;
+    return hbg__cli_run(&command, argc, argv, new_line, &cxx);
 }

@@ -33,18 +33,6 @@ struct outputs {
     bool has_json, has_out, quiet;      /* quiet: standard output belongs to the JSON or the CSV */
 };
 
-static bool take_count(const char *option, const char *text, uint64_t least, uint64_t *value)
-{
-    enum { MOST = 1000000000 };
-    const char *wrong = text ? hbg__cli_u64(text, value) : NULL;
-
-    if (!wrong && (*value < least || *value > MOST))
-        wrong = least ? "is not between 1 and 1000000000" : "is not between 0 and 1000000000";
-    if (wrong)
-        hbg__cli_error("run", "%s: `%s` %s", option, text, wrong);
-    return !wrong;
-}
-
 static bool take_trace(const struct typed *typed, struct run_request *request)
 {
     static const char *const name[] = { "run", "phase", "task" };
@@ -113,12 +101,8 @@ static bool trace_whole(const char *to)
 
 static bool take_request(const struct typed *typed, struct run_request *request, uint64_t *seed)
 {
-    const char *wrong = typed->seed ? hbg__cli_u64(typed->seed, seed) : NULL;
+    enum { ROUNDS_MOST = 1000000000 };
 
-    if (wrong) {
-        hbg__cli_error("run", "--seed: `%s` %s", typed->seed, wrong);
-        return false;
-    }
     if (strcmp(typed->replay, "on") != 0 && strcmp(typed->replay, "off") != 0) {
         hbg__cli_error("run", "--replay: `%s` is neither on nor off", typed->replay);
         return false;
@@ -126,9 +110,9 @@ static bool take_request(const struct typed *typed, struct run_request *request,
     request->replay = strcmp(typed->replay, "on") == 0;
     request->device = typed->device;
     request->verify = typed->verify;
-    if (!take_trace(typed, request))
-        return false;
-    return take_count("--rounds", typed->rounds, 1, &request->rounds) && take_count("--warmup", typed->warmup, 0, &request->warmup);
+    return take_trace(typed, request) && hbg__cli_take("run", "--seed", typed->seed, 0, UINT64_MAX, seed) &&
+           hbg__cli_take("run", "--rounds", typed->rounds, 1, ROUNDS_MOST, &request->rounds) &&
+           hbg__cli_take("run", "--warmup", typed->warmup, 0, ROUNDS_MOST, &request->warmup);
 }
 
 static bool prepare_reference(struct hbg_setup *s, struct verdict *verdict)
@@ -298,6 +282,18 @@ static int run(const char *name, const struct hbg_workload *workload, const stru
     return status;
 }
 
+static int run_line(const void *typed, const char *const *rest, size_t count)
+{
+    const struct hbg_workload *workload;
+
+    if (!count) {
+        hbg__cli_error("run", "a workload is needed; `hbg list` shows them");
+        return CLI_MISUSED;
+    }
+    workload = hbg__inputs_find_workload("run", rest[0]);
+    return workload ? run(rest[0], workload, typed, rest + 1, count - 1) : CLI_MISUSED;
+}
+
 int hbg__cmd_run(int argc, char **argv)
 {
     struct typed typed = { .device = "cpu", .replay = "on" };
@@ -320,28 +316,5 @@ int hbg__cmd_run(int argc, char **argv)
         "Runs a workload; `hbg list` shows the workloads and their parameters. A tensor of its inputs can be given as a file of numpy.",
         option, sizeof option / sizeof *option,
     };
-    const char **rest = calloc((size_t)argc + 1, sizeof *rest);
-    const struct hbg_workload *workload;
-    size_t count = 0;
-    int status = CLI_MISUSED;
-
-    if (!rest) {
-        hbg__cli_error("run", "no memory for the command line");
-        return CLI_FAILED;
-    }
-    switch (hbg__cli_parse(&command, argc, argv, rest, &count)) {
-    case CLI_HELP_SHOWN:
-        status = CLI_OK;
-        break;
-    case CLI_PARSED:
-        if (!count)
-            hbg__cli_error("run", "a workload is needed; `hbg list` shows them");
-        else if ((workload = hbg__inputs_find_workload("run", rest[0])))
-            status = run(rest[0], workload, &typed, rest + 1, count - 1);
-        break;
-    case CLI_REFUSED:
-        break;
-    }
-    free(rest);
-    return status;
+    return hbg__cli_run(&command, argc, argv, run_line, &typed);
 }

@@ -131,15 +131,6 @@ static bool print_all(const struct trace_rounds *rounds, const struct typed *typ
     return hbg__cli_output_close(&output) && good;
 }
 
-static bool take_number(const char *option, const char *text, uint64_t *value)
-{
-    const char *wrong = text ? hbg__cli_u64(text, value) : NULL;
-
-    if (wrong)
-        hbg__cli_error("trace", "%s: `%s` %s", option, text, wrong);
-    return !wrong;
-}
-
 /* False: two of the files are one, with the sentence printed. */
 static bool files_apart(const char *path, const struct typed *typed)
 {
@@ -162,7 +153,8 @@ static int trace(const char *path, const struct typed *typed)
     struct trace_rounds rounds;
     bool good;
 
-    if (!take_number("--skip", typed->skip, &cold) || !take_number("--flows", typed->flows, &flows) || !take_number("--run", typed->run, &run))
+    if (!hbg__cli_take("trace", "--skip", typed->skip, 0, UINT64_MAX, &cold) || !hbg__cli_take("trace", "--flows", typed->flows, 0, UINT64_MAX, &flows) ||
+        !hbg__cli_take("trace", "--run", typed->run, 0, UINT64_MAX, &run))
         return CLI_MISUSED;
     if (!files_apart(path, typed))
         return CLI_MISUSED;
@@ -196,6 +188,14 @@ static int trace(const char *path, const struct typed *typed)
     return good ? CLI_OK : CLI_FAILED;
 }
 
+static int trace_line(const void *typed, const char *const *rest, size_t count)
+{
+    if (count == 1)
+        return trace(rest[0], typed);
+    hbg__cli_error("trace", "%s", count ? "one trace at a time" : "a trace is needed: a file that HBG_TRACE_TO named, or - for standard input");
+    return CLI_MISUSED;
+}
+
 int hbg__cmd_trace(int argc, char **argv)
 {
     struct typed typed = { .skip = NULL };
@@ -215,27 +215,5 @@ int hbg__cmd_trace(int argc, char **argv)
         "trace", "FILE|- [options]", "Reads a trace: how long each phase of the runs took. Exits with 1 where records are missing.",
         option, sizeof option / sizeof *option,
     };
-    const char **rest = calloc((size_t)argc + 1, sizeof *rest);
-    size_t count = 0;
-    int status = CLI_MISUSED;
-
-    if (!rest) {
-        hbg__cli_error("trace", "no memory for the command line");
-        return CLI_FAILED;
-    }
-    switch (hbg__cli_parse(&command, argc, argv, rest, &count)) {
-    case CLI_HELP_SHOWN:
-        status = CLI_OK;
-        break;
-    case CLI_PARSED:
-        if (count == 1)
-            status = trace(rest[0], &typed);
-        else
-            hbg__cli_error("trace", "%s", count ? "one trace at a time" : "a trace is needed: a file that HBG_TRACE_TO named, or - for standard input");
-        break;
-    case CLI_REFUSED:
-        break;
-    }
-    free(rest);
-    return status;
+    return hbg__cli_run(&command, argc, argv, trace_line, &typed);
 }

@@ -141,7 +141,7 @@ def refusals():
         (["vectr"], "there is no workload `vectr`; did you mean `vector`?"),
         (["vector", "--format", "xml"], "--format: there is no format `xml`"),
         (["vector", "--limit", "-1"], "--limit: `-1` is not a whole number of 0 or more"),
-        (["vector", "--limit", "4294967296"], "--limit: `4294967296` is too large"),
+        (["vector", "--limit", "4294967296"], "--limit: `4294967296` is not between 0 and 4294967295"),
         (["vector", "--device", "tpu"], "device: HBG_E_"),
         (["vector", "n"], "`n` is no parameter"),
         (["vector", "n=-1"], "n must be at least 0"),

@@ -25,6 +25,7 @@ MISUSES = [
     (["run", "vector", "--rounds", "0"], "hbg run: --rounds: `0` is not between 1 and 1000000000"),
     (["run", "vector", "--rounds", "-1"], "hbg run: --rounds: `-1` is not a whole number of 0 or more"),
     (["run", "vector", "--warmup", "x"], "hbg run: --warmup: `x` is not a whole number of 0 or more"),
+    (["run", "vector", "--warmup", "1000000001"], "hbg run: --warmup: `1000000001` is not between 0 and 1000000000"),
     (["run", "vector", "--seed", "1.5"], "hbg run: --seed: `1.5` is not a whole number of 0 or more"),
     (["run", "vector", "--rounds", "1", "--rounds", "2"], "hbg run: option --rounds is given twice"),
     (["run", "vector", "--verify", "--verify"], "hbg run: option --verify is given twice"),
@@ -163,7 +164,7 @@ def help_stands_in_columns():
     for command in re.findall(r"^  ([a-z]+) ", run(["--help"]).stdout, re.M):
         text = run([command, "--help"]).stdout
         options = re.findall(r"^  (--.*)", text, re.M)
-        columns = {re.match(r"--[a-z-]+(?: \S+)?  +", option).end() for option in options}
+        columns = {re.match(r"--\S+(?: \S+)?  +", option).end() for option in options}
         assert len(columns) <= 1, (command, columns, text)
         for line in text.split("\n")[text.count("\n") - len(options):]:
             assert len(line) <= 110, line
