@@ -213,6 +213,8 @@ static bool files_apart(const char *name, const struct typed *typed, const char 
     hbg__named_output(&files, "--out", NULL, typed->out);
     if (trace_is_file(typed->trace))
         hbg__named_output(&files, "--trace", NULL, typed->trace);
+    if (!typed->trace && getenv("HBG_TRACE") && trace_is_file(getenv("HBG_TRACE_TO")))
+        hbg__named_output(&files, "HBG_TRACE_TO", NULL, getenv("HBG_TRACE_TO"));
     if (list)
         hbg__named_output_list(&files, "--out-npy", list);
     hbg__named_assignments(&files, assignment, count);

@@ -29,6 +29,9 @@ def outputs(folder):
     refused(folder, "--json and --out name the same file: `f` and `./f`", *GP, "--json", "f", "--out", "./f")
     refused(folder, "--json and --out-npy z name the same file, `f`", *VECTOR, "--json", "f", "--out-npy", "z=f")
     refused(folder, "--json and --trace name the same file: `f` and `.//f`", *VECTOR, "--json", "f", "--trace", ".//f")
+    os.environ.update(HBG_TRACE="run", HBG_TRACE_TO="./f")
+    refused(folder, "--json and HBG_TRACE_TO name the same file: `f` and `./f`", *VECTOR, "--json", "f")
+    del os.environ["HBG_TRACE"], os.environ["HBG_TRACE_TO"]
     refused(folder, "--trace and --out-npy z name the same file, `f`", *VECTOR, "--trace", "f", "--out-npy", "z=f")
     refused(folder, "--out-npy z and --out-npy x name the same file: `f` and `sub/../f`", *VECTOR, "--out-npy", "z=f,x=sub/../f")
     refused(folder, "--json and --out name the same file: standard output", *GP, "--json", "-", "--out", "-")
