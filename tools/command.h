@@ -12,6 +12,7 @@ int hbg__cmd_trace(int argc, char **argv);
 int hbg__cmd_bench(int argc, char **argv);
 int hbg__cmd_devices(int argc, char **argv);
 int hbg__cmd_info(int argc, char **argv);
+int hbg__cmd_sim(int argc, char **argv);
 int hbg__cmd_new(int argc, char **argv);
 int hbg__cmd_version(int argc, char **argv);
 

@@ -17,6 +17,7 @@ static const struct { const char *name; int (*run)(int argc, char **argv); const
     { "describe", hbg__cmd_describe, "show the graph that a workload builds" },
     { "trace", hbg__cmd_trace, "read a trace: how long each phase took" },
     { "bench", hbg__cmd_bench, "measure submit, bind or dispatch" },
+    { "sim", hbg__cmd_sim, "many schedules of simulated devices" },
     { "new", hbg__cmd_new, "write a workload to start from" },
     { "devices", hbg__cmd_devices, "what can be opened here, and who holds it" },
     { "info", hbg__cmd_info, "the machine, the library, a device" },

@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""hbg sim: every scenario over some seeds, every mode, wrong command lines; a workload on a simulated device."""
+import os
+import re
+import subprocess
+import sys
+
+HBG = os.environ["HBG"]
+SEEDS = int(os.environ.get("HBG_TEST_SCALE", "100")) * 4
+SCENARIOS = ("graphs", "spill", "failures", "cancels", "stops", "faults")
+
+
+def run(*arguments):
+    return subprocess.run([HBG, *arguments], capture_output=True, text=True)
+
+
+def check(condition, done):
+    if not condition:
+        sys.exit(f"{done.args}: status {done.returncode}\n{done.stdout}{done.stderr}")
+
+
+def main():
+    done = run("sim", "all", "--seeds", f"1..{SEEDS}")
+    check(done.returncode == 0 and done.stderr == "", done)
+    check(re.findall(r"^(\w+) +(\d+) schedules, 0 failed$", done.stdout, re.M) == [(name, str(SEEDS)) for name in SCENARIOS], done)
+    for mode in ("random", "few", "round", "all"):
+        done = run("sim", "graphs", "--seeds", "5..9", "--mode", mode, "--workers", "64")
+        check(done.returncode == 0 and "5 schedules, 0 failed" in done.stdout, done)
+    for wrong, status in ((("sim",), 2), (("sim", "graph"), 2), (("sim", "graphs", "--seeds", "9..5"), 2), (("sim", "graphs", "--seeds", "x"), 2),
+                          (("sim", "graphs", "--mode", "rnd"), 2), (("sim", "graphs", "--workers", "65"), 2), (("sim", "graphs", "spill"), 2)):
+        done = run(*wrong)
+        check(done.returncode == status and done.stderr.startswith("hbg sim: "), done)
+    for number in (1, 2):                       # a workload, too
+        done = run("run", "cholesky", "--verify", "--device", f"sim:workers=8,seed={number},mode=few")
+        check(done.returncode == 0 and "verified" in done.stdout, done)
+
+
+main()
