@@ -17,11 +17,11 @@ enum {
     QUIET_NS = 1000000                                          /* waited longer than this: count as not running */
 };
 
-/* Somebody who waited for long counts as not running, until he looks again. True: the run is stalled. */
-static bool is_quiet(struct hbg__worker *worker, uint64_t now_ns)
+/* Somebody who has waited for long says so. True: the run is stalled. */
+static bool is_quiet(struct hbg__worker *worker, uint32_t producer, uint64_t now_ns)
 {
     hbg__publish(worker);
-    hbg__store_release32(&worker->running, HBG__RUNNING_NONE);         /* as T3 */
+    hbg__store_release32(&worker->running, HBG__RUNNING_WAITS | producer);      /* as T3 */
     if (!hbg__stalled(worker, now_ns)) return false;
     hbg__halt(worker, HBG_E_STALLED, HBG__NIL, 0, 0);
     return true;
@@ -43,7 +43,7 @@ static HBG_COLD uint32_t wait_for(struct hbg__worker *worker, uint32_t producer)
         now_ns = hbg__clock_ns();
         uint64_t waited_ns = now_ns - started_ns;
         if (waited_ns < worker->sched->options.spin_ns) continue;
-        if (waited_ns >= QUIET_NS && is_quiet(worker, now_ns)) return HBG__SLOT_EMPTY;
+        if (waited_ns >= QUIET_NS && is_quiet(worker, producer, now_ns)) return HBG__SLOT_EMPTY;
         if (yields < WAIT_YIELDS_MAX) {
             ++yields;
             hbg__yield();
@@ -53,7 +53,6 @@ static HBG_COLD uint32_t wait_for(struct hbg__worker *worker, uint32_t producer)
             if (nap_ns > NAP_MAX_NS) nap_ns = NAP_MAX_NS;
             hbg__word_wait(&worker->nap, 0, nap_ns);
         }
-        hbg__store_relaxed32(&worker->running, HBG__RUNNING_BUSY);      /* relaxed: likewise. */
     }
 }
 

@@ -28,7 +28,7 @@
  *
  * struct hbg__worker
  *   field            written by                          read by            order, label
- *   running          own worker                          stall check, host  T3 release ("none"), T4 acquire; relaxed: what runs, as far
+ *   running          own worker                          stall check, host  T3 release ("none", "waits"), T4 acquire; relaxed: what runs, as far
  *                                                                           as a passer-by sees
  *   published        own worker                          workers inside     T1 release, T2 acquire
  *   deque            see deque.h
@@ -92,7 +92,9 @@ static inline bool hbg__state_finished(uint64_t state) { return (state & HBG__ST
 static inline uint32_t hbg__state_inside(uint64_t state) { return (uint32_t)state & (HBG__STATE_FINISHED - 1); }
 
 #define HBG__RUNNING_NONE HBG__NIL              /* values of worker.running that are no task: no work in hand, */
-#define HBG__RUNNING_BUSY (HBG__NIL - 1)        /* or busy between tasks */
+#define HBG__RUNNING_BUSY (HBG__NIL - 1)        /* or busy between tasks, */
+#define HBG__RUNNING_WAITS (1u << 31)           /* or, with that producer's number, has waited for it for long (claim mode) */
+HBG__STATIC_ASSERT(HBG__TASKS_MAX <= HBG__RUNNING_WAITS / 2, "no number of a task makes it one of the other two");
 
 /* The failed task with the lowest id, of those that this worker ran. */
 struct hbg__failure {

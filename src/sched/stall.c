@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stall.c - a run that cannot go on says so instead of hanging, and names who waits for whom.
  *
- * Nothing runs, nothing is ready, work remains: at one look every worker's `running` says "none", and the published counts have
+ * Nothing runs, nothing is ready, work remains: at one look every worker's `running` says "none", or, in claim mode, that it waits
+ * for a task which is not complete, and the published counts have
  * stood still for the whole budget. A worker that looks for work, or holds some, says "busy", and publishes what it did before it
  * says "none". So a task that went from worker to worker during the look shows in the counts, which are read last. A long kernel
  * is somebody's `running`: slow, not stalled. Others who only look do not start the budget anew: workers that wake at the same
@@ -10,6 +11,15 @@
 #include "sched/run_task.h"
 
 enum { WAITERS_NAMED = 4 };
+
+/* Whoever waits for a task has nothing to do until it is complete. */
+static bool has_nothing(const struct hbg__worker *worker, uint32_t running)
+{
+    const struct hbg__graph_view *graph = &worker->graph;
+    if (running == HBG__RUNNING_NONE) return true;
+    if (running == HBG__RUNNING_BUSY || !(running & HBG__RUNNING_WAITS)) return false;
+    return !hbg__slot_is_closed(hbg__slot_look(graph->slots, graph->epoch, running & ~HBG__RUNNING_WAITS));
+}
 
 bool hbg__stalled(struct hbg__worker *worker, uint64_t now_ns)
 {
@@ -21,9 +31,9 @@ bool hbg__stalled(struct hbg__worker *worker, uint64_t now_ns)
     for (uint32_t i = 0; i < sched->options.worker_count; ++i) {
         /* T4 acquire, pairs with T3 in look(): what that worker has published is in the counts below. */
         uint32_t running = hbg__load_acquire32(&sched->worker[i].running);
-        if (i == worker->index || running == HBG__RUNNING_NONE) continue;
+        if (i == worker->index || has_nothing(worker, running)) continue;
         busy = true;
-        if (running != HBG__RUNNING_BUSY) worker->quiet_since_ns = now_ns;
+        if (!(running & HBG__RUNNING_WAITS)) worker->quiet_since_ns = now_ns;
     }
     total = hbg__published_total(sched, worker->generation);
     if (total != worker->quiet_total) {
