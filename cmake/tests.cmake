@@ -170,6 +170,7 @@ endforeach()
 
 if(HBG_PYTHON)
     add_custom_target(mutate-submit COMMAND ${HBG_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/scripts/mutate_submit.py USES_TERMINAL)
+    add_custom_target(mutate-sched COMMAND ${HBG_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/scripts/mutate_sched.py USES_TERMINAL)
 endif()
 
 # ---- headers alone, device sources as C++ ----
