@@ -43,6 +43,8 @@ struct run_outcome {
     struct hbg_error error;             /* where status is none of HBG_OK */
     const char *step;                   /* what failed: "device", "program", "run", .. */
     uint64_t rounds_done, replayed;     /* timed rounds */
+    uint64_t rounds_ns;                 /* from the first of them to the end of the last, verification included */
+    uint32_t depth;                     /* rounds in flight */
     uint64_t built_runs;                /* behind them, never replayed: what a build ships */
     uint64_t tasks, edges;
     bool has_upload;                    /* a warm round was built */

@@ -80,13 +80,15 @@ static void print_workload(const struct hbg_setup *s)
 /* every run that there was: before, among and after the timed ones */
 static void print_rounds(const struct run_request *request, const struct run_outcome *outcome)
 {
-    char built[64] = "";
+    char built[64] = "", text[64];
 
     if (outcome->built_runs)
         snprintf(built, sizeof built, ", and %llu that %s built after them", (unsigned long long)outcome->built_runs,
                  outcome->built_runs == 1 ? "is" : "are");
     hbg__table_line("rounds", "%llu, %llu of them replayed, after %llu to warm up%s", (unsigned long long)outcome->rounds_done,
                     (unsigned long long)outcome->replayed, (unsigned long long)request->warmup, built);
+    if (outcome->rounds_done)
+        hbg__table_line("in flight", "%u at a time, one every %s", outcome->depth, hbg__table_time((double)(outcome->rounds_ns / outcome->rounds_done), text));
 }
 
 void hbg__run_print_text(const struct hbg_setup *s, const struct run_request *request, const struct run_outcome *outcome)
@@ -230,6 +232,8 @@ bool hbg__run_print_json(FILE *file, const struct hbg_setup *s, const struct run
     hbg__json_key_u64(j, "edges", outcome->edges);
     hbg__json_key_u64(j, "rounds", outcome->rounds_done);
     hbg__json_key_u64(j, "warmup", request->warmup);
+    hbg__json_key_u64(j, "depth", outcome->depth);
+    hbg__json_key_u64(j, "rounds_ns", outcome->rounds_ns);
     hbg__json_key_bool(j, "verified", request->verify && outcome->status == HBG_OK && v->runs && v->verified);
     json_verdict(j, v);
     for (int i = 0; i < TIME_COUNT; i++)

@@ -190,7 +190,7 @@ int main(int argc, char **argv)
             uint32_t workers = (uint32_t)atoi(at);
             if (workers < 1 || workers > 64) return 2;
             if (!pool[workers]) {
-                struct hbg__workers_options options = { workers, false, false, true, 1024, spin_ns, 5000000000u };
+                struct hbg__workers_options options = { .workers = workers, .spill = true, .ring_capacity = 1024, .spin_ns = spin_ns, .stall_ns = 5000000000u };
                 if (hbg__workers_create(&options, &memory, &pool[workers], NULL) != HBG_OK) return 1;
             }
             for (uint32_t mode = HBG__MODE_WAKE; mode <= HBG__MODE_ORDER && cells < CELLS_MAX; ++mode) {

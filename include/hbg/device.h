@@ -95,8 +95,8 @@ struct hbg_device_options {
  *                      spill=0|1            0: a full ring is HBG_E_LIMIT instead of spilling to a list; 1
  *                      poison=0|1           for tests: fill what a run must not read before each run, and let its finish fail with
  *                                           HBG_E_OVERWRITTEN or HBG_E_IMAGE where it changed what it must not; 0
- *                      depth=1              runs in flight; more are HBG_E_UNSUPPORTED in this version
- *                  Keys of "sim": memory, spill, poison and depth as above, and
+ *                      depth=N              runs in flight, each with memory of its own, up to 16; 2, and 1 with poison=1
+ *                  Keys of "sim": memory, spill and poison as above, depth=1, and
  *                      workers=N            simulated cores, at most 64; 4
  *                      seed=N               one seed is one schedule, the same every time; 1
  *                      mode=random|few|round|all    who goes on where: anybody; by priority, with few preemptions; one after the other;
@@ -112,10 +112,19 @@ struct hbg_device_options {
  *
  * Threads  any but a kernel's or a build function's
  * Cost     starts the worker threads
- * Errors   HBG_E_OPTION (unknown platform, key or value: the sentence names the nearest one; no such trace level, or its file cannot be written), HBG_E_UNSUPPORTED, HBG_E_NO_MEMORY,
+ * Errors   HBG_E_OPTION (unknown platform, key or value: the sentence names the nearest one; no such trace level, or its file cannot be written), HBG_E_NO_MEMORY,
  *          HBG_E_DEVICE (a thread cannot be made), HBG_E_NULL, HBG_E_ABI, HBG_E_REENTRANT
  */
 HBG_API HBG_CHECK enum hbg_status hbg_device_open(const char *spec, const struct hbg_device_options *options, struct hbg_device **device);
+
+/**
+ * hbg_device_workers, hbg_device_depth - how many cores a device has, and how many runs may be in flight on it.
+ *
+ * Threads  any, at any time before the close
+ * Errors   0 for NULL
+ */
+HBG_API uint32_t hbg_device_workers(const struct hbg_device *device);
+HBG_API uint32_t hbg_device_depth(const struct hbg_device *device);
 
 /**
  * hbg_device_close - close a device: its threads end, its memory goes.

@@ -5,8 +5,9 @@
  *          |                                                  ^
  *          '-> hbg_run_cancel ---------------------------------'                   a run that is not launched
  *
- * Every run that was prepared must be finished. In this version a device has one run in flight: a second prepare waits for the finish of
- * the first.
+ * Every run that was prepared must be finished. A device has `depth` pipeline slots, two unless its spec says otherwise, so one run
+ * can be prepared while another executes; launched runs execute one at a time, in the order of their launches. Host memory that
+ * one of them writes is kept from the others: see hbg_run_prepare().
  */
 #ifndef HBG_RUN_H
 #define HBG_RUN_H
@@ -22,7 +23,8 @@ extern "C" {
  */
 struct hbg_run { struct hbg_program *program; uint32_t slot, generation; };
 
-/* What hbg_run_poll() says. HBG_RUN_DONE: it has ended, or will never run; finish tells how. */
+/* What hbg_run_poll() says. HBG_RUN_QUEUED: launched, behind other runs or behind its copies. HBG_RUN_DONE: it has ended, or will never
+   run; finish tells how. */
 enum hbg_run_state { HBG_RUN_PREPARED = 1, HBG_RUN_QUEUED, HBG_RUN_RUNNING, HBG_RUN_DONE };
 
 /**
@@ -45,7 +47,9 @@ struct hbg_result {
                                    else empty */
 };
 
-/* Called when a run has ended, by a worker's thread; it must not block. */
+/* Called once when a launched run has ended, well or badly: by a worker's thread, or, where it had no tasks or was cancelled before it
+   began, by that of any call. It must not block and not call the device (HBG_E_REENTRANT). `status` is how the launch ended; what only the
+   finish finds, such as a copy that fails, is not in it. Another thread may wait for the run and finish it from then on. */
 typedef void hbg_done_fn(void *user, struct hbg_run run, enum hbg_status status);
 
 /**
@@ -54,12 +58,12 @@ typedef void hbg_done_fn(void *user, struct hbg_run run, enum hbg_status status)
 struct hbg_run_options {
     size_t size;
     const char *name;           /* of this run, in sentences about it; copied, up to 47 bytes; NULL: none */
-    uint64_t slot_timeout_ns;   /* how long prepare waits for a free slot; 0: no limit */
-    bool poll;                  /* no slot is free: HBG_E_BUSY at once */
+    uint64_t slot_timeout_ns;   /* how long prepare waits for a free slot and for runs that use its host data; 0: no limit */
+    bool poll;                  /* where prepare would wait: HBG_E_BUSY at once */
     bool handed_over;           /* another thread will finish this run */
     uint64_t deadline_ns;       /* from prepare on; a launched run past it is cancelled by whoever polls it or waits for it, and by
                                    nobody else; its finish says so; 0: none */
-    hbg_done_fn *done; void *done_user;         /* HBG_E_UNSUPPORTED in this version */
+    hbg_done_fn *done; void *done_user;         /* NULL: nobody is told */
     struct hbg_error *error;    /* borrowed until finish: a failing prepare and a wait that times out write it, and
                                    a wait that succeeds after one that did not clears it */
 };
@@ -73,19 +77,25 @@ struct hbg_run_options {
  * options     in   borrowed for the call, but for error; NULL: all defaults
  * run         out  set only on success, and then to be finished
  *
+ * Waits until a slot is free, and until no run that is prepared and not finished writes what this one reads, or reads or writes what
+ * this one writes: host arguments, byte for byte, memory named by hbg_guard(), buffers that the build reads with hbg_read(). For a
+ * launched run it waits until that has ended and its outputs are in place. Buffers that only kernels touch make nobody wait: runs
+ * execute in the order of their launches.
+ *
  * Threads  any but a kernel's or a build function's. The build function runs on the calling thread
  * Cost     with a build: proportional to the tasks submitted and the arguments; of a replay: to the arguments and the guarded values.
  *          No allocation once it is warm
  * Errors   of the arguments: HBG_E_REGION, HBG_E_ACCESS, HBG_E_SIGNATURE (the boundary's), HBG_E_LIMIT, HBG_E_UNSUPPORTED,
  *          HBG_E_TASK_ID (an hbg_after); of the build: whatever was latched in the graph; HBG_E_WOULD_DEADLOCK (every slot belongs to a
- *          run that this thread prepared, has not finished and did not hand over), HBG_E_BUSY (poll), HBG_TIMEOUT (slot_timeout_ns),
+ *          run that this thread prepared, has not finished and did not hand over; or one that it has not launched uses the same host
+ *          data), HBG_E_BUSY (poll), HBG_TIMEOUT (slot_timeout_ns),
  *          HBG_E_IMAGE (HBG_VERIFY_REPLAY found that the build is not pure), HBG_E_NO_MEMORY, HBG_E_NULL, HBG_E_ABI,
  *          HBG_E_REENTRANT, HBG_E_DEVICE (closed, or of the parent of a fork)
  */
 HBG_API HBG_CHECK enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list list, const struct hbg_run_options *options, struct hbg_run *run);
 
 /**
- * hbg_run_launch - start a prepared run; returns at once.
+ * hbg_run_launch - start a prepared run, or queue it behind those launched before; returns at once.
  *
  * Threads  any but a kernel's or a build function's
  * Cost     wakes the workers that sleep
@@ -134,7 +144,8 @@ HBG_API HBG_CHECK enum hbg_status hbg_run_wait(struct hbg_run run, uint64_t time
 HBG_API enum hbg_status hbg_run_finish(struct hbg_run run, struct hbg_result *result);
 
 /**
- * hbg_run_cancel - skip every task that has not started. A run that is not launched yet will never be.
+ * hbg_run_cancel - skip every task that has not started. A run that is not launched yet will never be; one that is queued ends at
+ * once. Other runs in flight are left alone.
  *
  * Wait (for a launched run) and finish are needed as ever. A run that has ended is left as it is. One that has not ended a second
  * later makes the device unusable until it does: prepare, finish, timed-out waits and accesses to its buffers return HBG_E_DEVICE,

@@ -45,7 +45,10 @@ struct hbg__buffer_ops {
     bool (*read)(void *user, struct hbg_buffer *buffer, uint64_t offset, void *target, uint64_t size_bytes);
     void (*hold)(void *user, struct hbg_buffer *buffer);        /* one more holder */
     void (*drop)(void *user, struct hbg_buffer *buffer);
-    void *user;
+    /* may the buffer be read, or, where it is NULL, these bytes of the host? A run in flight may be about to write them. wait: until they
+       may be, or a status and its sentence; else HBG_E_BUSY at once. reader NULL: nobody else writes */
+    enum hbg_status (*settle)(void *reader, struct hbg_buffer *buffer, const void *memory, uint64_t size_bytes, bool wait, struct hbg_error *error);
+    void *user, *reader;
 };
 
 #endif /* HBG_GRAPH_BOUNDARY_H */

@@ -100,6 +100,7 @@ static void reset_counts(struct hbg_graph *g)
     g->free_first = g->free_count = 0;
     g->heap_top = 0;
     g->manual_count = 0;
+    g->settled = NULL;
     memset(g->scalar_layouts, 0, sizeof g->scalar_layouts);
     memset(g->buffer_cache, 0xff, sizeof g->buffer_cache);      /* storages that do not exist */
     hbg__map_u64_clear(&g->layout_map);

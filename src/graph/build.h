@@ -66,10 +66,14 @@ void hbg__graph_destroy(struct hbg_graph *graph);
 enum hbg_status hbg__graph_build(struct hbg_graph *graph, const struct hbg__build_input *input,
                                  struct hbg__recording *recording, struct hbg_error *error);
 
+/* What a run in flight may be about to write: a buffer, or memory of the host. Neither: nothing is. */
+struct hbg__busy { struct hbg_buffer *buffer; const void *memory; uint64_t size_bytes; };
+
 /* What no longer holds: "its shape, strides or type" of argument 2, or "memory named by hbg_guard" of none (HBG__NO_ARG). */
 struct hbg__miss {
     const char *what;                   /* static; at most 47 characters */
     uint32_t arg;
+    struct hbg__busy busy;              /* a guard cannot be compared before this is settled: then call again */
 };
 #define HBG__NO_ARG UINT32_MAX
 

@@ -142,6 +142,7 @@ struct hbg_graph {
     uint32_t short_kernels;             /* kernels of which a task may take the short way: 0 inside a manual scope and after an error */
     uint32_t short_tasks;               /* ids below which neither table nor limit has to be looked at */
     struct hbg__producers producers;    /* of the task being submitted */
+    const struct hbg_buffer *settled;   /* hbg_read has waited for the runs that write it; NULL: none */
 
     const struct hbg__build_input *input;
     struct hbg__recording *recording;

@@ -148,6 +148,18 @@ static bool check_not_written(struct hbg_graph *g, const struct hbg__access *acc
     return false;
 }
 
+/* Runs in flight are done with what is about to be read; false: latched. */
+static bool settle(struct hbg_graph *g, struct hbg_buffer *buffer, const void *memory, uint64_t size_bytes, const char *call)
+{
+    const struct hbg__buffer_ops *ops = &g->input->buffers;
+    struct hbg_error error = { .size = sizeof error };
+    if (!ops->reader || (buffer && buffer == g->settled)) return true;
+    enum hbg_status status = ops->settle(ops->reader, buffer, memory, size_bytes, true, &error);
+    if (status) hbg__graph_fail(g, status, -1, call, "%s: %s", call, error.text);
+    else if (buffer) g->settled = buffer;
+    return !status;
+}
+
 /* Where the bytes of a boundary region lie in its group; false: latched. */
 static bool find_readable(struct hbg_graph *g, const struct hbg_region *x, struct hbg__access *access, const struct hbg__storage **storage,
                           int64_t *off)
@@ -170,7 +182,9 @@ static bool find_readable(struct hbg_graph *g, const struct hbg_region *x, struc
         return false;
     }
     *storage = &g->storages[index];
-    return access->place == HBG__ACCESS_NONE || check_not_written(g, access);
+    if (access->place == HBG__ACCESS_NONE) return true;
+    struct hbg_buffer *buffer = g->input->boundary.group[s->group].buffer;
+    return check_not_written(g, access) && (!buffer || settle(g, buffer, NULL, 0, "hbg_read"));
 }
 
 /* Copy [offset, offset + size) of a boundary group to the host; false: the device failed. */
@@ -325,7 +339,7 @@ void hbg_guard(struct hbg_graph *g, const void *data, size_t size_bytes)
         hbg__graph_fail(g, HBG_E_NULL, -1, "hbg_guard", "hbg_guard: NULL for %zu byte%s", size_bytes, hbg__s(size_bytes));
         return;
     }
-    guard_bytes(g, (struct hbg__guard){ HBG__GUARD_MEMORY, 0, 0, size_bytes, 0, data }, data);
+    if (settle(g, NULL, data, size_bytes, "hbg_guard")) guard_bytes(g, (struct hbg__guard){ HBG__GUARD_MEMORY, 0, 0, size_bytes, 0, data }, data);
 }
 
 /* ---- checking guards --------------------------------------------------------------------------------------------- */
@@ -341,7 +355,8 @@ static bool same_region(const struct hbg_region *a, const struct hbg_region *b)
 /* True, and said, where there is something. */
 static bool missed(struct hbg__miss *miss, uint32_t arg, const char *what)
 {
-    *miss = (struct hbg__miss){ what, arg };
+    miss->what = what;
+    miss->arg = arg;
     return what != NULL;
 }
 
@@ -415,10 +430,27 @@ static bool same_bytes(const struct hbg__guards *guards, const struct hbg__guard
     return true;
 }
 
+/* Must the comparison wait for a run in flight? Then the miss says for what. *settled is a buffer that was found free of such runs. */
+static bool is_busy(const struct hbg__guard *guard, const struct hbg__boundary *b, const struct hbg__buffer_ops *ops, struct hbg_buffer **settled,
+                    struct hbg__miss *miss)
+{
+    if (!ops->reader || guard->kind == HBG__GUARD_VALUE) return false;
+    struct hbg_buffer *buffer = guard->kind == HBG__GUARD_BYTES ? b->group[guard->group].buffer : NULL;
+    if (guard->kind == HBG__GUARD_BYTES && (!buffer || buffer == *settled)) return false;      /* arguments of the host have passed the gate */
+    if (ops->settle(ops->reader, buffer, guard->memory, guard->size_bytes, false, NULL)) {
+        miss->busy = (struct hbg__busy){ buffer, guard->memory, guard->size_bytes };
+        return true;
+    }
+    *settled = buffer;
+    return false;
+}
+
 static bool changed_value(const struct hbg__guards *guards, const struct hbg__boundary *b, const struct hbg__buffer_ops *ops, struct hbg__miss *miss)
 {
+    struct hbg_buffer *settled = NULL;
     for (uint32_t i = 0; i < guards->count; i++) {
         const struct hbg__guard *guard = &guards->item[i];
+        if (HBG_UNLIKELY(is_busy(guard, b, ops, &settled, miss))) return missed(miss, HBG__NO_ARG, "data of a run in flight");
         if (guard->kind == HBG__GUARD_VALUE && b->arg[guard->group].arg.u.bits != guard->offset)
             return missed(miss, guard->group, "its value, which the build looked at");
         if (guard->kind == HBG__GUARD_BYTES && !same_bytes(guards, guard, b, ops))
@@ -432,6 +464,7 @@ static bool changed_value(const struct hbg__guards *guards, const struct hbg__bo
 bool hbg__recording_holds(const struct hbg__recording *recording, const struct hbg__boundary *boundary,
                           const struct hbg__buffer_ops *buffers, struct hbg__miss *miss)
 {
+    miss->busy = (struct hbg__busy){ NULL, NULL, 0 };
     const struct hbg__guards *guards = recording->guards;
     if (!guards || !recording->head || guards->arg_count != boundary->arg_count) return !missed(miss, HBG__NO_ARG, "the number of arguments");
     for (uint32_t i = 0; i < boundary->arg_count; i++)      /* their groups are the same ones then, and as many */

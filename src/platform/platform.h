@@ -14,6 +14,9 @@
  * Which calls may run together: every call but open and close may run on any thread; calls on one stream, one zone or one
  * address come one at a time, except poll, wait, abort and progress of a stream, which may run at any time during a launch.
  *
+ * Copies and fills are in order on their stream and may be made after the call: source and target stay until a sync, or until the
+ * end of a launch that came `after` them. Launches of all streams run one at a time, in the order of the calls.
+ *
  * Not here: what a run is, what an image is, who owns which memory.
  */
 #ifndef HBG_PLATFORM_PLATFORM_H
@@ -24,6 +27,7 @@
 #include <stdint.h>
 
 #include <hbg/kernel.h>
+#include <hbg/run.h>
 #include <hbg/status.h>
 #include "base/arena.h"
 #include "sched/result.h"
@@ -52,6 +56,17 @@ struct hbg__zone {
 
 /* What fresh device memory is filled with where it must not be read, and what a device with poison=1 writes before a run. */
 enum { HBG__POISON = 0xaa };
+
+/* Where a launch stands: behind others, or behind copies; on the cores; over, or never launched. */
+enum hbg__launch_state { HBG__LAUNCH_QUEUED, HBG__LAUNCH_RUNNING, HBG__LAUNCH_ENDED };
+
+/* Who is told that a launch has ended; call NULL: nobody. `status` is the platform's to fill. */
+struct hbg__launch_done {
+    hbg_done_fn *call;
+    void *user;
+    struct hbg_run run;
+    enum hbg_status status;
+};
 
 /* What the longest-running task of a launch is. */
 struct hbg__platform_progress { uint32_t task, kernel, worker; };
@@ -110,12 +125,15 @@ struct hbg__platform_ops {
 
     /* optional, default nothing: what a launch needs of slot and platform beyond the descriptor */
     enum hbg_status (*prepare)(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t descriptor);
-    /* required: `descriptor` is the device address of a struct hbg__launch; it stays until the launch is done */
-    enum hbg_status (*launch)(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t descriptor);
-    bool (*poll)(struct hbg__platform *platform, struct hbg__stream *stream);
+    /* required: `descriptor` is the device address of a struct hbg__launch; it stays until the launch is done. It begins when those
+       launched before have ended and all copies that `after` has now are made. `done` is copied, and called once if the launch is
+       accepted, by any thread; the stream may be used again by then */
+    enum hbg_status (*launch)(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__stream *after, uint64_t descriptor,
+                              const struct hbg__launch_done *done);
+    enum hbg__launch_state (*poll)(struct hbg__platform *platform, struct hbg__stream *stream);
     bool (*wait)(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t timeout_ns);  /* false: time is up */
     void (*result)(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__launch_result *result);
-    /* required: tasks not yet started are skipped; the launch still ends by itself */
+    /* required: a launch that has not begun ends at once; of one that has, tasks not yet started are skipped, and it ends by itself */
     void (*abort)(struct hbg__platform *platform, struct hbg__stream *stream);
     /* optional, default HBG_E_DEVICE: make an unusable device usable again */
     enum hbg_status (*recover)(struct hbg__platform *platform);

@@ -224,10 +224,15 @@ static bool graph_read(void *user, struct hbg_buffer *buffer, uint64_t offset, v
     return copy_out(buffer, offset, target, size_bytes) == HBG_OK;
 }
 
+static enum hbg_status graph_settle(void *reader, struct hbg_buffer *buffer, const void *memory, uint64_t size_bytes, bool wait, struct hbg_error *error)
+{
+    return hbg__run_settle(reader, buffer, memory, size_bytes, wait, error);
+}
+
 static void graph_hold(void *user, struct hbg_buffer *buffer) { (void)user; hbg__buffer_hold(buffer); }
 static void graph_drop(void *user, struct hbg_buffer *buffer) { (void)user; hbg__buffer_drop(buffer); }
 
 struct hbg__buffer_ops hbg__device_buffer_ops(struct hbg_device *device)
 {
-    return (struct hbg__buffer_ops){ .find = graph_find, .read = graph_read, .hold = graph_hold, .drop = graph_drop, .user = device };
+    return (struct hbg__buffer_ops){ .find = graph_find, .read = graph_read, .hold = graph_hold, .drop = graph_drop, .settle = graph_settle, .user = device };
 }

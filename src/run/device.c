@@ -21,9 +21,9 @@
 
 enum hbg_status hbg__device_check(const struct hbg_device *device, const char *call, struct hbg_error *error)
 {
+    static const char *const inside[] = { [HBG__INSIDE_BUILD] = "build function", [HBG__INSIDE_KERNEL] = "kernel", [HBG__INSIDE_DONE] = "done callback" };
     if (HBG_UNLIKELY(hbg__inside != HBG__INSIDE_NOTHING))
-        return hbg__error_set(error, HBG_E_REENTRANT, call, "%s was called from a %s", call,
-                              hbg__inside == HBG__INSIDE_BUILD ? "build function" : "kernel");
+        return hbg__error_set(error, HBG_E_REENTRANT, call, "%s was called from a %s", call, inside[hbg__inside]);
     if (HBG_UNLIKELY(device && device->fork_count != hbg__process_fork_count()))
         return hbg__error_set(error, HBG_E_DEVICE, call, "%s was called in a child of fork on a device of its parent; open one in the child", call);
     return HBG_OK;
@@ -220,6 +220,9 @@ void hbg_device_counters(const struct hbg_device *device, struct hbg_counters *c
     if (!device || !counters) return;
     read_counters(device, counters);
 }
+
+uint32_t hbg_device_workers(const struct hbg_device *device) { return device ? device->properties.workers : 0; }
+uint32_t hbg_device_depth(const struct hbg_device *device) { return device ? device->properties.depth : 0; }
 
 /* A run that has to be finished first; else the longest time that a cancelled one may still take. device->lock is held. */
 static const struct hbg__run *find_unfinished(struct hbg_device *device, uint64_t *left_ns, struct hbg__run **overdue)

@@ -35,13 +35,20 @@ static void leave(struct hbg__kept *kept)
     hbg__fetch_add_acq_rel32(&kept->users, (uint32_t)-1);
 }
 
-/* A recording whose guards hold, with one more user. program->lock is held. */
-static struct hbg__kept *find_kept(struct hbg__run *run)
+static struct hbg__buffer_ops buffer_ops(struct hbg__run *run)
+{
+    struct hbg__buffer_ops buffers = hbg__device_buffer_ops(run->device);
+    buffers.reader = run->device->depth > 1 ? run : NULL;
+    return buffers;
+}
+
+/* A recording whose guards hold, with one more user. NULL: none, or *busy is to be settled before one can say. program->lock is held. */
+static struct hbg__kept *find_kept(struct hbg__run *run, struct hbg__busy *busy)
 {
     struct hbg_program *program = run->program;
     struct hbg__boundary boundary = hbg__run_boundary(run);
-    struct hbg__buffer_ops buffers = hbg__device_buffer_ops(run->device);
-    struct hbg__miss first = { NULL, HBG__NO_ARG };
+    struct hbg__buffer_ops buffers = buffer_ops(run);
+    struct hbg__miss first = { .arg = HBG__NO_ARG };
     for (int i = 0; i < HBG__KEPT_MAX; i++) {
         struct hbg__kept *kept = &program->kept[i];
         struct hbg__miss miss;
@@ -51,6 +58,8 @@ static struct hbg__kept *find_kept(struct hbg__run *run)
             use(kept);
             return kept;
         }
+        *busy = miss.busy;
+        if (busy->buffer || busy->memory) return NULL;
         if (!first.what) first = miss;
     }
     if (first.what) {
@@ -59,6 +68,22 @@ static struct hbg__kept *find_kept(struct hbg__run *run)
         hbg__count(&run->device->counters.replay_misses, 1);
     }
     return NULL;
+}
+
+/* What the guards look at may be about to change: wait for that without the lock, which a run that has to end may need. */
+static enum hbg_status find_settled(struct hbg__run *run, struct hbg_error *error)
+{
+    struct hbg_program *program = run->program;
+    enum hbg_status status = HBG_OK;
+    struct hbg__busy busy;
+    do {
+        busy = (struct hbg__busy){ .buffer = NULL };
+        pthread_mutex_lock(&program->lock);
+        run->kept = find_kept(run, &busy);
+        pthread_mutex_unlock(&program->lock);
+        if (busy.buffer || busy.memory) status = hbg__run_settle(run, busy.buffer, busy.memory, busy.size_bytes, true, error);
+    } while (!status && (busy.buffer || busy.memory));
+    return status;
 }
 
 /* A recording to build into, with this run as its only user; NULL: all are in use. program->lock is held. */
@@ -104,7 +129,7 @@ static enum hbg_status build_into(struct hbg__run *run, struct hbg__kept *kept, 
         .build = program->build, .params = program->params, .kernels = program->kernels, .signatures = program->signatures,
         .kernel_count = program->kernel_count, .limit_tasks = program->limit_tasks, .limit_heap_bytes = device->limit_heap_bytes,
         .heap_reuse_after_bytes = device->heap_reuse_after_bytes, .record = record, .boundary = hbg__run_boundary(run),
-        .buffers = hbg__device_buffer_ops(device) };
+        .buffers = buffer_ops(run) };
     uint64_t growths = hbg__graph_growths(run->graph) + kept->recording.arena.growths;
     status = hbg__graph_build(run->graph, &input, &kept->recording, error);
     hbg__count(&device->counters.growths, hbg__graph_growths(run->graph) + kept->recording.arena.growths - growths);
@@ -126,25 +151,24 @@ static enum hbg_status build(struct hbg__run *run, struct hbg_error *error)
         kept = take_kept(program);
         pthread_mutex_unlock(&program->lock);
     }
-    bool record = kept != NULL;
-    if (!record) {
+    if (!kept) {
         kept = &run->scratch;
         use(kept);
     }
     run->times.build_begin = hbg__clock_ns();
-    enum hbg_status status = build_into(run, kept, record, error);
+    enum hbg_status status = build_into(run, kept, kept != &run->scratch, error);
     run->times.build_end = hbg__clock_ns();
-    if (status) {
-        leave(kept);
-        return status;
-    }
-    if (record) {
-        pthread_mutex_lock(&program->lock);
-        kept->ready = true;
-        pthread_mutex_unlock(&program->lock);
-    }
-    run->kept = kept;
-    return HBG_OK;
+    if (status) leave(kept);
+    else run->kept = kept;
+    return status;
+}
+
+void hbg__run_publish(struct hbg__run *run)
+{
+    if (run->replayed || run->kept == &run->scratch) return;
+    pthread_mutex_lock(&run->program->lock);
+    run->kept->ready = true;
+    pthread_mutex_unlock(&run->program->lock);
 }
 
 /* The same boundary must give the same bytes; the place of the first difference is named otherwise. */
@@ -175,16 +199,13 @@ enum hbg_status hbg__run_record(struct hbg__run *run, struct hbg_error *error)
     struct hbg_program *program = run->program;
     run->why[0] = '\0';
     run->replayed = false;
-    if (program->pure) {
-        pthread_mutex_lock(&program->lock);
-        run->kept = find_kept(run);
-        pthread_mutex_unlock(&program->lock);
-        run->replayed = run->kept != NULL;
-    }
+    enum hbg_status status = program->pure ? find_settled(run, error) : HBG_OK;
+    if (status) return status;
+    run->replayed = program->pure && run->kept != NULL;
     if (!run->replayed) return build(run, error);
     hbg__count(&run->device->counters.replays, 1);
     if (!verification_is_due(run->device)) return HBG_OK;
-    enum hbg_status status = verify_replay(run, error);
+    status = verify_replay(run, error);
     if (status) hbg__run_unrecord(run);
     return status;
 }

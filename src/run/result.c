@@ -119,7 +119,7 @@ static void remember_task_time(struct hbg__run *run, const struct hbg__launch_re
 static void trace_launch(struct hbg__run *run, const struct hbg__launch_result *launch)
 {
     if (HBG_UNLIKELY(run->spans != NULL)) hbg__spans_launched(run->spans, launch ? launch->started_ns : 0, launch ? launch->ended_ns : 0);
-    if (launch) hbg__span_values(run->spans, HBG__SPAN_WALL, run->slot, run->times.launch_begin, launch->executed, launch->skipped);
+    if (launch) hbg__span_values(run->spans, HBG__SPAN_WALL, run->slot, launch->accepted_ns, launch->executed, launch->skipped);
     hbg__span_begin(run->spans, HBG__SPAN_VALIDATE);
 }
 
@@ -141,7 +141,7 @@ enum hbg_status hbg__run_conclude(struct hbg__run *run, enum hbg__run_phase phas
     trace_launch(run, &launch);
     struct hbg_error changed = { .size = sizeof changed };
     if (HBG_UNLIKELY(device->properties.poison)) (void)hbg__watch_end(run, &changed);
-    enum hbg_status copied = hbg__run_copy_back(run, error);
+    enum hbg_status copied = hbg__run_bring_home(run, error);
     status = copied && !launch.status ? copied : explain(run, &launch, error);
     if (HBG_UNLIKELY(!status && changed.status)) {
         hbg__error_copy(error, &changed);

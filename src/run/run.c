@@ -26,6 +26,7 @@ static _Thread_local char this_thread;
 enum hbg_status hbg__run_open(struct hbg__run *run, struct hbg_device *device)
 {
     run->device = device;
+    pthread_mutex_init(&run->home_lock, NULL);
     run->entry = hbg__run_entry_take(run, &run->slot);
     if (!run->entry) return HBG_E_NO_MEMORY;
     if (!device->trace) return HBG_OK;
@@ -55,6 +56,7 @@ void hbg__run_close(struct hbg__run *run)
     hbg__watch_free(run);
     HBG__DELETE(&device->memory, run->spans);
     hbg__free(&device->memory, run->collected, run->collected_bytes, HBG__LINE);
+    pthread_mutex_destroy(&run->home_lock);
 }
 
 /* ---- leases ---- */
@@ -81,38 +83,35 @@ static struct hbg__run *find_free(struct hbg_device *device, bool *all_mine)
     return NULL;
 }
 
-/* Until a slot is freed, time is up, or it is time to look for lost runs. device->lock is held. False: time is up. */
-static bool wait_for_slot(struct hbg_device *device, uint64_t until_ns)
+void hbg__device_wait_for_slot(struct hbg_device *device, uint64_t most_ns)
 {
-    uint64_t look_ns = hbg__clock_after_ns(HBG__RUN_GRACE_NS), stop_ns = until_ns < look_ns ? until_ns : look_ns;
+    uint64_t stop_ns = hbg__clock_after_ns(most_ns);
     struct timespec stop = { .tv_sec = (time_t)(stop_ns / 1000000000u), .tv_nsec = (long)(stop_ns % 1000000000u) };
     device->waiting++;
-    int code = pthread_cond_timedwait(&device->slot_free, &device->lock, &stop);
+    (void)!pthread_cond_timedwait(&device->slot_free, &device->lock, &stop);
     device->waiting--;
-    return code != ETIMEDOUT || stop_ns < until_ns;
 }
 
-static enum hbg_status find_or_wait(struct hbg_program *program, const struct hbg_run_options *options, struct hbg__run **run)
+static enum hbg_status find_or_wait(struct hbg_program *program, const struct hbg_run_options *options, uint64_t until_ns, struct hbg__run **run)
 {
     struct hbg_device *device = program->device;
-    uint64_t until = UINT64_MAX;
-    bool all_mine, in_time = true;
-    if (options->slot_timeout_ns) until = hbg__clock_after_ns(options->slot_timeout_ns);
+    struct hbg_error *error = options->error;
+    bool all_mine;
     for (;;) {
-        if (device->closed) return hbg__error_set(options->error, HBG_E_DEVICE, "device", "the device of program \"%.60s\" was closed", program->name);
-        *run = find_free(device, &all_mine);
-        if (*run) return HBG_OK;
+        if (device->closed) return hbg__error_set(error, HBG_E_DEVICE, "device", "the device of program \"%.60s\" was closed", program->name);
         struct hbg__run *lost = find_lost(device);
-        if (lost) {
-            hbg__run_say_lost(lost, options->error);
+        if (HBG_UNLIKELY(lost != NULL)) {
+            hbg__run_say_lost(lost, error);
             return HBG_E_DEVICE;
         }
-        if (options->poll) return hbg__error_set(options->error, HBG_E_BUSY, "slot", "all %u pipeline slots are in use", device->depth);
+        *run = find_free(device, &all_mine);
+        if (*run) return HBG_OK;
+        if (options->poll) return hbg__error_set(error, HBG_E_BUSY, "slot", "all pipeline slots of the device are in use: depth=%u", device->depth);
         if (all_mine)
-            return hbg__error_set(options->error, HBG_E_WOULD_DEADLOCK, "slot",
-                                  "all %u pipeline slots are held by runs that this thread prepared and has to finish first; set handed_over where another thread finishes them", device->depth);
-        if (!in_time) return hbg__error_set(options->error, HBG_TIMEOUT, "slot", "no pipeline slot became free within %" PRIu64 " ns", options->slot_timeout_ns);
-        in_time = wait_for_slot(device, until);
+            return hbg__error_set(error, HBG_E_WOULD_DEADLOCK, "slot", "every pipeline slot (depth=%u) is held by a run that this thread prepared and has to finish first; set handed_over where another thread finishes it", device->depth);
+        uint64_t now_ns = hbg__clock_ns();
+        if (now_ns >= until_ns) return hbg__error_set(error, HBG_TIMEOUT, "slot", "no pipeline slot became free within %" PRIu64 " ns", options->slot_timeout_ns);
+        hbg__device_wait_for_slot(device, until_ns - now_ns < HBG__RUN_GRACE_NS ? until_ns - now_ns : HBG__RUN_GRACE_NS);
     }
 }
 
@@ -121,8 +120,9 @@ static enum hbg_status lease(struct hbg_program *program, const struct hbg_run_o
 {
     struct hbg_device *device = program->device;
     struct hbg__run *run = NULL;
+    uint64_t until_ns = options->slot_timeout_ns ? hbg__clock_after_ns(options->slot_timeout_ns) : UINT64_MAX;
     pthread_mutex_lock(&device->lock);
-    enum hbg_status status = find_or_wait(program, options, &run);
+    enum hbg_status status = find_or_wait(program, options, until_ns, &run);
     if (!status && !run->streams.made) {
         status = hbg__stream_set_make(device, &run->streams);
         if (status) hbg__error_set(options->error, status, "streams", "the stream set of slot %u cannot be made: %s", run->slot, hbg_status_text(status));
@@ -135,6 +135,7 @@ static enum hbg_status lease(struct hbg_program *program, const struct hbg_run_o
         run->leased = true;
         run->handed_over = options->handed_over;
         run->owner = &this_thread;
+        run->until_ns = until_ns;
         run->program = program;
         program->references++;
         run->generation = hbg__run_word_generation(hbg__run_entry_look(run->entry));
@@ -145,11 +146,22 @@ static enum hbg_status lease(struct hbg_program *program, const struct hbg_run_o
     return status;
 }
 
+/* Nobody compares its arguments any more. */
+static void unclaim(struct hbg__run *run)
+{
+    if (!run->claimed) return;
+    pthread_mutex_lock(&run->device->lock);
+    run->claimed = false;
+    pthread_mutex_unlock(&run->device->lock);
+}
+
 /* The slot is free for the next generation, and the program may go. */
 static void release(struct hbg__run *run)
 {
     struct hbg_device *device = run->device;
     struct hbg_program *program = run->program;
+    if (run->streams.made) (void)!device->ops->stream_sync(device->platform, run->streams.stream[HBG__STREAM_COPY]);   /* of a run that was not launched */
+    unclaim(run);
     hbg__run_unrecord(run);
     hbg__run_unbind(run);
     pthread_mutex_lock(&device->lock);
@@ -189,8 +201,6 @@ static enum hbg_status check_options(const struct hbg_program *program, const st
     if (HBG_UNLIKELY(status)) return status;
     if (given) *options = *given;
     hbg__error_clear(options->error);
-    if (options->done)
-        return hbg__error_set(options->error, HBG_E_UNSUPPORTED, "done", "the option \"done\" is not supported by this version; use hbg_run_wait or hbg_run_poll");
     return HBG_OK;
 }
 
@@ -208,6 +218,8 @@ static enum hbg_status bind(struct hbg__run *run, struct hbg_arg_list list, stru
     hbg__span_begin(run->spans, HBG__SPAN_ARGS);
     enum hbg_status status = hbg__run_bind(run, list, error);
     hbg__span_values(run->spans, HBG__SPAN_ARGS, list.count, 0, 0, 0);
+    if (HBG_UNLIKELY(status)) return status;
+    status = hbg__run_pass_gate(run);
     if (HBG_UNLIKELY(status)) return status;
     hbg__span_next(run->spans, HBG__SPAN_ARGS, HBG__SPAN_BUILD);
     status = hbg__run_record(run, error);
@@ -247,6 +259,10 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
     run->times = (struct hbg__run_times){ .prepare_begin = hbg__clock_ns() };
     run->error = options.error;
     run->has_said = false;
+    run->done = options.done;
+    run->done_user = options.done_user;
+    run->polls = options.poll;
+    run->is_home = false;
     keep_name(run, options.name);
     run->deadline_ns = options.deadline_ns ? hbg__clock_after_ns(options.deadline_ns) : UINT64_MAX;
     hbg__store_relaxed32(&run->deadline_hit, 0);        /* relaxed: H1 publishes it, at the end of this function */
@@ -303,10 +319,13 @@ static HBG_COLD void trace_launch(struct hbg__run_spans *spans, uint64_t now_ns)
 static enum hbg_status launch(struct hbg__run *run)
 {
     if (HBG_UNLIKELY(!hbg__run_entry_move(run->entry, HBG__RUN_PREPARED, HBG__RUN_LAUNCHING))) return HBG_E_ORDER;
-    enum hbg_status status = HBG_UNLIKELY(run->device->properties.poison) ? hbg__watch_begin(run) : HBG_OK;
+    struct hbg_device *device = run->device;
+    struct hbg__stream *const *stream = run->streams.stream;
+    struct hbg__launch_done done = { .call = run->done, .user = run->done_user, .run = { run->program, run->slot, run->generation } };
+    enum hbg_status status = HBG_UNLIKELY(device->properties.poison) ? hbg__watch_begin(run) : HBG_OK;
     run->times.launch_begin = hbg__clock_ns();
     if (HBG_UNLIKELY(run->spans != NULL)) trace_launch(run->spans, run->times.launch_begin);
-    if (HBG_LIKELY(!status)) status = run->device->ops->launch(run->device->platform, run->streams.stream[HBG__STREAM_WORK], run->device_descriptor);
+    if (HBG_LIKELY(!status)) status = device->ops->launch(device->platform, stream[HBG__STREAM_WORK], stream[HBG__STREAM_COPY], run->device_descriptor, &done);
     run->launch_status = status;
     hbg__run_entry_move(run->entry, HBG__RUN_LAUNCHING, status ? HBG__RUN_UNLAUNCHED : HBG__RUN_LAUNCHED);
     return status;
@@ -340,6 +359,15 @@ static void cancel_late(struct hbg__run *run)
     if (hbg__cas_relaxed32(&run->deadline_hit, &not_yet, 1)) abort_launch(run);
 }
 
+/* Of a launched run. */
+static enum hbg_run_state look(struct hbg__run *run)
+{
+    enum hbg__launch_state state = run->device->ops->poll(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
+    if (state == HBG__LAUNCH_ENDED) return HBG_RUN_DONE;
+    cancel_late(run);
+    return state == HBG__LAUNCH_QUEUED ? HBG_RUN_QUEUED : HBG_RUN_RUNNING;
+}
+
 enum hbg_status hbg_run_poll(struct hbg_run handle, enum hbg_run_state *state)
 {
     struct hbg__run *run = NULL;
@@ -349,11 +377,7 @@ enum hbg_status hbg_run_poll(struct hbg_run handle, enum hbg_run_state *state)
     if (status) return status;
     if (phase == HBG__RUN_PREPARED) *state = HBG_RUN_PREPARED;
     else if (phase == HBG__RUN_LAUNCHING) *state = HBG_RUN_QUEUED;
-    else if (phase != HBG__RUN_LAUNCHED || hbg__run_has_ended(run)) *state = HBG_RUN_DONE;
-    else {
-        cancel_late(run);
-        *state = HBG_RUN_RUNNING;
-    }
+    else *state = phase == HBG__RUN_LAUNCHED ? look(run) : HBG_RUN_DONE;
     hbg__run_leave(run);
     return HBG_OK;
 }
@@ -365,7 +389,9 @@ static void say_what_runs(struct hbg__run *run, uint64_t timeout_ns)
     struct hbg__platform_progress now;
     char label[HBG__LABEL_BYTES];
     if (!device->ops->progress || !device->ops->progress(device->platform, run->streams.stream[HBG__STREAM_WORK], &now)) {
-        hbg__error_set(run->error, HBG_TIMEOUT, run->program->name, "%s did not end within %" PRIu64 " ns; no task runs at this moment", hbg__run_label(run, label), timeout_ns);
+        bool queued = device->ops->poll(device->platform, run->streams.stream[HBG__STREAM_WORK]) == HBG__LAUNCH_QUEUED;
+        hbg__error_set(run->error, HBG_TIMEOUT, run->program->name, "%s did not end within %" PRIu64 " ns; %s", hbg__run_label(run, label), timeout_ns,
+                       queued ? "it waits for the runs that were launched before it" : "no task runs at this moment");
         return;
     }
     const char *kernel = hbg__program_kernel_name(run->program, now.kernel);
@@ -376,8 +402,7 @@ static void say_what_runs(struct hbg__run *run, uint64_t timeout_ns)
     hbg__error_copy(run->error, &text);
 }
 
-/* Until the end, the deadline or the timeout, whichever comes first. True: it has ended. */
-static bool wait_for_end(struct hbg__run *run, uint64_t timeout_ns)
+bool hbg__run_wait_for_end(struct hbg__run *run, uint64_t timeout_ns)
 {
     struct hbg_device *device = run->device;
     struct hbg__stream *stream = run->streams.stream[HBG__STREAM_WORK];
@@ -401,18 +426,27 @@ static void forget_timeouts(struct hbg__run *run)
     pthread_mutex_unlock(&run->device->lock);
 }
 
+/* The phase, when the thread that launches has come out of the platform: a callback may be faster. */
+static enum hbg__run_phase settled_phase(struct hbg__run *run)
+{
+    enum hbg__run_phase phase;
+    while ((phase = hbg__run_word_phase(hbg__run_entry_look(run->entry))) == HBG__RUN_LAUNCHING) sched_yield();
+    return phase;
+}
+
 static enum hbg_status wait_in(struct hbg__run *run, enum hbg__run_phase phase, uint64_t timeout_ns)
 {
+    if (HBG_UNLIKELY(phase == HBG__RUN_LAUNCHING)) phase = settled_phase(run);
     if (HBG_UNLIKELY(phase == HBG__RUN_DROPPED || phase == HBG__RUN_UNLAUNCHED)) return HBG_OK;
     if (HBG_UNLIKELY(phase != HBG__RUN_LAUNCHED)) return HBG_E_ORDER;
-    if (HBG_LIKELY(wait_for_end(run, timeout_ns))) {
+    if (HBG_LIKELY(hbg__run_wait_for_end(run, timeout_ns))) {
         hbg__spans_waited(run->spans);
         if (HBG_UNLIKELY(run->error != NULL)) forget_timeouts(run);
         return HBG_OK;
     }
-    bool lost = hbg__run_is_lost(run);
     pthread_mutex_lock(&run->device->lock);     /* several may wait for one run, and it has one error to write to */
-    if (lost) hbg__run_say_lost(run, run->error);
+    struct hbg__run *lost = hbg__run_is_lost(run) ? run : find_lost(run->device);
+    if (lost) hbg__run_say_lost(lost, run->error);
     else say_what_runs(run, timeout_ns);
     run->has_said = true;
     pthread_mutex_unlock(&run->device->lock);
@@ -433,11 +467,8 @@ enum hbg_status hbg_run_wait(struct hbg_run handle, uint64_t timeout_ns)
 /* Before the launch the run is dropped; after it, what has not started is skipped. */
 static void cancel(struct hbg__run *run)
 {
-    enum hbg__run_phase phase;
     if (hbg__run_entry_move(run->entry, HBG__RUN_PREPARED, HBG__RUN_DROPPED)) return;
-    /* ends when the thread that launches comes out of the platform */
-    while ((phase = hbg__run_word_phase(hbg__run_entry_look(run->entry))) == HBG__RUN_LAUNCHING) sched_yield();
-    if (phase == HBG__RUN_LAUNCHED && !hbg__run_has_ended(run)) abort_launch(run);
+    if (settled_phase(run) == HBG__RUN_LAUNCHED && !hbg__run_has_ended(run)) abort_launch(run);
 }
 
 enum hbg_status hbg_run_cancel(struct hbg_run handle)
@@ -502,6 +533,7 @@ enum hbg_status hbg_run_finish(struct hbg_run handle, struct hbg_result *result)
     if (HBG_UNLIKELY(status)) return status;
     status = hbg__run_enter(handle, "hbg_run_finish", &run, &phase);
     if (HBG_LIKELY(!status)) {
+        if (HBG_UNLIKELY(phase == HBG__RUN_LAUNCHING)) phase = settled_phase(run);
         status = begin_finish(run, phase);
         if (HBG_UNLIKELY(status)) say_unfinished(run, status, result ? &result->error : NULL);
         hbg__run_leave(run);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.h - a pipeline slot: the resources of one run in flight, and the run that has them.
  *
- *     prepare   lease -> bind (bind.c: check, group) -> record (record.c: replay or build) -> stage (stage.c: upload, arguments,
+ *     prepare   lease -> bind (bind.c: check, group) -> claim (gate.c: host data of runs in flight) -> record (record.c: replay or build) -> stage (stage.c: upload, arguments,
  *               descriptor)
  *     launch, poll, wait, cancel     run.c
  *     finish    result.c: copy back, explain; then the slot is free for the next generation
@@ -14,6 +14,8 @@
  *                  late, any thread                                 which waits until all have left (H2)
  *   cancelled_ns   prepare; whoever cancels first,     any thread   relaxed: a time, it publishes nothing
  *                  any thread
+ *   is_home,       whoever first needs the outputs     the same     home_lock
+ *   home_status    at home
  *
  * A run that was cancelled and has not ended a second later is lost: some kernel does not return. While that is so, prepares,
  * waits that time out, accesses to its buffers and its finish say HBG_E_DEVICE, and a close leaves it behind. When the kernel
@@ -62,12 +64,18 @@ struct hbg__run {
     uint32_t slot, generation;
 
     bool leased, handed_over;
+    bool claimed;                   /* its host arguments are compared with those of later prepares: gate.c */
+    bool settled;                   /* claimed, but it has ended and its outputs are home */
     const void *owner;              /* the thread that prepared it */
     struct hbg_program *program;    /* kept until finish */
 
     char name[48];                  /* of the run's options, cut; empty: none */
     struct hbg_error *error;        /* of the run's options; borrowed until finish */
     bool has_said;                  /* a wait that did not succeed wrote it; under the device lock */
+    hbg_done_fn *done;              /* of the run's options */
+    void *done_user;
+    bool polls;                     /* prepare does not wait; of the run's options */
+    uint64_t until_ns;              /* likewise, on the clock: prepare waits no longer; UINT64_MAX: without limit */
     uint64_t deadline_ns;           /* on the clock; UINT64_MAX: none */
     struct hbg__atomic_u32 deadline_hit;    /* 1: somebody cancelled it for being late */
     struct hbg__atomic_u64 cancelled_ns;    /* on the clock; 0: it was not cancelled after its launch */
@@ -91,6 +99,9 @@ struct hbg__run {
     struct hbg__run_times times;
     uint64_t upload_bytes, upload_copies;
     uint64_t staged_bytes;          /* of the staging zone, in use */
+    pthread_mutex_t home_lock;
+    bool is_home;                   /* the outputs are where the caller wants them */
+    enum hbg_status home_status;
     struct hbg__watch watch;        /* with poison=1 */
     struct hbg__run_spans *spans;   /* NULL: nothing is traced */
     uint64_t event_capacity;        /* of a core's ring of task records; 0: none are kept */
@@ -113,9 +124,25 @@ static inline struct hbg__boundary hbg__run_boundary(const struct hbg__run *run)
     return (struct hbg__boundary){ .arg = run->arg, .arg_count = run->arg_count, .group = run->group, .group_count = run->group_count };
 }
 
+/* gate.c: until no run in flight conflicts with the host arguments of this one, which then counts as one that others wait for.
+   HBG_E_BUSY, HBG_TIMEOUT, HBG_E_WOULD_DEADLOCK, HBG_E_DEVICE; run->error says of which. */
+enum hbg_status hbg__run_pass_gate(struct hbg__run *run);
+/* The same for what the build function reads: a buffer, or else memory of the host. wait false: HBG_E_BUSY at once. */
+enum hbg_status hbg__run_settle(struct hbg__run *run, const struct hbg_buffer *buffer, const void *memory, uint64_t size_bytes, bool wait,
+                                struct hbg_error *error);
+/* Of a run that has ended: its outputs are copied back, once. Any thread that has entered it. */
+enum hbg_status hbg__run_bring_home(struct hbg__run *run, struct hbg_error *error);
+
+/* run.c: until the launch has ended, the run's deadline (which cancels it) or the timeout. True: it has ended. */
+bool hbg__run_wait_for_end(struct hbg__run *run, uint64_t timeout_ns);
+/* Until a slot is freed, or a while. device->lock is held. */
+void hbg__device_wait_for_slot(struct hbg_device *device, uint64_t most_ns);
+
 /* record.c: set run->kept, with one more user. */
 enum hbg_status hbg__run_record(struct hbg__run *run, struct hbg_error *error);
 void hbg__run_unrecord(struct hbg__run *run);
+/* The image is on the device: other runs may replay it. */
+void hbg__run_publish(struct hbg__run *run);
 /* The recording that the run uses is damaged: no later run replays it. */
 void hbg__run_distrust(struct hbg__run *run);
 
@@ -123,7 +150,7 @@ void hbg__run_distrust(struct hbg__run *run);
 enum hbg_status hbg__run_upload(struct hbg__run *run, struct hbg_error *error);
 enum hbg_status hbg__run_prepare_execution(struct hbg__run *run, struct hbg_error *error);
 void hbg__run_free_descriptor(struct hbg__run *run);
-enum hbg_status hbg__run_copy_back(struct hbg__run *run, struct hbg_error *error);
+enum hbg_status hbg__run_copy_back(struct hbg__run *run);
 
 /* poison.c: only where the platform says so; see there for the list. */
 void hbg__poison_arena(struct hbg__arena *arena);
@@ -155,7 +182,7 @@ enum hbg_status hbg__run_wait_for_buffer(struct hbg_device *device, const struct
 /* Of a launched run: is its launch over? */
 static inline bool hbg__run_has_ended(struct hbg__run *run)
 {
-    return run->device->ops->poll(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
+    return run->device->ops->poll(run->device->platform, run->streams.stream[HBG__STREAM_WORK]) == HBG__LAUNCH_ENDED;
 }
 
 /* Of a launched run. */

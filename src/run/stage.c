@@ -47,11 +47,11 @@ static enum hbg_status upload_image(struct hbg__run *run, struct hbg_error *erro
     struct hbg_device *device = run->device;
     struct hbg__kept *kept = run->kept;
     const struct hbg__recording *recording = &kept->recording;
+    if (kept->device_image) return HBG_OK;
     if (device->properties.unified) {
         kept->device_image = (uint64_t)(uintptr_t)recording->head;
         return HBG_OK;
     }
-    if (kept->device_image) return HBG_OK;
     uint64_t into = (uint64_t)(uintptr_t)recording->head & (STAGE_ALIGN - 1);
     enum hbg_status status = fit(run, &kept->device_zone, into + recording->image_bytes, "image on the device", error);
     if (status) return status;
@@ -59,6 +59,7 @@ static enum hbg_status upload_image(struct hbg__run *run, struct hbg_error *erro
     uint64_t address = kept->device_zone.address + into;
     if (device->properties.poison) status = device->ops->fill(device->platform, stream, kept->device_zone.address, HBG__POISON, kept->device_zone.size_bytes);
     if (!status) status = device->ops->copy_in(device->platform, stream, address, recording->head, recording->image_bytes);
+    if (!status && kept != &run->scratch) status = device->ops->stream_sync(device->platform, stream);     /* runs on other streams will use it */
     if (status) return device_failed(run, status, "image", error);
     kept->device_image = address;
     run->upload_bytes += recording->image_bytes;
@@ -125,7 +126,7 @@ static enum hbg_status copy_arguments(struct hbg__run *run, struct hbg_error *er
     return HBG_OK;
 }
 
-enum hbg_status hbg__run_copy_back(struct hbg__run *run, struct hbg_error *error)
+enum hbg_status hbg__run_copy_back(struct hbg__run *run)
 {
     struct hbg_device *device = run->device;
     struct hbg__view view;
@@ -136,7 +137,7 @@ enum hbg_status hbg__run_copy_back(struct hbg__run *run, struct hbg_error *error
         uint64_t bytes = 0;
         enum hbg_status status = hbg__transfer_out(device->ops, device->platform, run->streams.stream[HBG__STREAM_COPY],
                                                    (unsigned char *)(uintptr_t)placed->host, placed->address, &view, &bytes);
-        if (status) return hbg__error_set_argument(error, status, (int)i, "arguments", "argument %u cannot be copied back: %s", i, hbg_status_text(status));
+        if (status) return status;
         hbg__span_count(run->spans, HBG__SPAN_VALIDATE, bytes);
         hbg__count(&device->counters.argument_copies, 1);
         hbg__count(&device->counters.argument_bytes, bytes);
@@ -239,7 +240,10 @@ static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *
     if (status) return status;
     run->device_descriptor = run->bank.descriptor.address;
     status = device->ops->copy_in(device->platform, run->streams.stream[HBG__STREAM_COPY], run->device_descriptor, run->descriptor, size);
-    if (device->properties.poison) memset(run->descriptor->base, HBG__POISON, (size_t)bases * sizeof(uint64_t));     /* the device has its own */
+    if (!status && device->properties.poison) {
+        status = device->ops->stream_sync(device->platform, run->streams.stream[HBG__STREAM_COPY]);
+        memset(run->descriptor->base, HBG__POISON, (size_t)bases * sizeof(uint64_t));       /* the device has its own */
+    }
     run->upload_bytes += size;
     run->upload_copies++;
     hbg__count(&device->counters.descriptor_copies, 1);
@@ -254,6 +258,7 @@ enum hbg_status hbg__run_upload(struct hbg__run *run, struct hbg_error *error)
     bool poison = run->device->properties.poison;
     run->upload_bytes = run->upload_copies = 0;
     enum hbg_status status = upload_image(run, error);
+    if (!status) hbg__run_publish(run);
     if (!status) status = place_groups(run, error);
     if (!status && poison) status = hbg__watch_image(run, error);
     if (!status && poison) status = device_failed(run, hbg__poison_staging(run), "poison", error);

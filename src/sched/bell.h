@@ -60,6 +60,24 @@ static inline void hbg__bell_ring(struct hbg__bell *bell, uint32_t count)
     if (hbg__load_seq_cst32(&bell->sleepers)) hbg__word_wake(&bell->rings, count);
 }
 
+/* Until `is_true(thing)`, which a ring follows, or until the time is up: spins first, then sleeps. False: time is up. */
+static inline bool hbg__bell_wait(struct hbg__bell *bell, bool (*is_true)(void *thing), void *thing, uint64_t spin_ns, uint64_t timeout_ns)
+{
+    uint64_t started_ns = hbg__clock_ns(), waited_ns = 0;
+    for (;;) {
+        if (is_true(thing)) return true;
+        if (waited_ns >= timeout_ns) return false;
+        if (waited_ns < spin_ns) {
+            hbg__pause();
+        } else {
+            uint32_t seen = hbg__bell_announce(bell);
+            if (is_true(thing)) hbg__bell_retract(bell);
+            else hbg__bell_sleep(bell, seen, timeout_ns == UINT64_MAX ? timeout_ns : timeout_ns - waited_ns);
+        }
+        waited_ns = hbg__clock_ns() - started_ns;
+    }
+}
+
 /* Does anybody sleep, as far as a passer-by sees? */
 static inline bool hbg__bell_has_sleepers(const struct hbg__bell *bell)
 {

@@ -73,4 +73,5 @@ void hbg__conclude(struct hbg__sched *sched)
     /* N1 release, pairs with N2 in hbg__sched_poll(): the result, and all that the run wrote. */
     hbg__store_release32(&sched->done, generation);
     hbg__bell_ring(&sched->done_bell, UINT32_MAX);
+    if (sched->options.concluded) sched->options.concluded(sched->options.concluded_user);
 }

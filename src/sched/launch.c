@@ -90,8 +90,9 @@ void hbg__sched_launch(struct hbg__sched *sched, const struct hbg__launch *launc
     result->kernel = 0;
     result->code = 0;
     result->detail = result->limit = 0;
-    result->started_ns = empty ? hbg__clock_ns() : UINT64_MAX;
-    result->ended_ns = empty ? result->started_ns : 0;
+    result->accepted_ns = hbg__clock_ns();
+    result->started_ns = empty ? result->accepted_ns : UINT64_MAX;
+    result->ended_ns = empty ? result->accepted_ns : 0;
     result->executed = result->skipped = result->noops = 0;
     result->text[0] = 0;
     /* relaxed: L1 publishes them. */
@@ -117,22 +118,12 @@ bool hbg__sched_poll(struct hbg__sched *sched)
     return hbg__load_acquire32(&sched->done) == generation;
 }
 
+static bool is_done(void *sched) { return hbg__sched_poll((struct hbg__sched *)sched); }
+
 /* Ends when the workers conclude the run, or when the time is up. */
 bool hbg__sched_wait(struct hbg__sched *sched, uint64_t timeout_ns)
 {
-    uint64_t started_ns = hbg__clock_ns(), waited_ns = 0;
-    for (;;) {
-        if (hbg__sched_poll(sched)) return true;
-        if (waited_ns >= timeout_ns) return false;
-        if (waited_ns < sched->options.wait_spin_ns) {
-            hbg__pause();
-        } else {
-            uint32_t seen = hbg__bell_announce(&sched->done_bell);
-            if (hbg__sched_poll(sched)) hbg__bell_retract(&sched->done_bell);
-            else hbg__bell_sleep(&sched->done_bell, seen, timeout_ns == UINT64_MAX ? timeout_ns : timeout_ns - waited_ns);
-        }
-        waited_ns = hbg__clock_ns() - started_ns;
-    }
+    return hbg__bell_wait(&sched->done_bell, is_done, sched, sched->options.wait_spin_ns, timeout_ns);
 }
 
 void hbg__sched_cancel(struct hbg__sched *sched)

@@ -14,7 +14,8 @@ struct hbg__launch_result {
     uint32_t kernel;
     int code;
     int64_t detail, limit;              /* of hbg_fail(); for E_LIMIT used and limit */
-    uint64_t started_ns, ended_ns;      /* hbg clock: the first worker began, the last task was done */
+    uint64_t accepted_ns;               /* hbg clock: it came first in line, and the cores were told */
+    uint64_t started_ns, ended_ns;      /* likewise: the first worker began, the last task was done */
     uint64_t executed, skipped, noops;  /* together the task count, but for E_STALLED, E_LIMIT and E_IMAGE */
     char text[256];                     /* stall: who waits for whom, a few of them; otherwise empty */
 };

@@ -57,6 +57,9 @@ struct hbg__sched_options {
     uint64_t spin_ns;                   /* an idle worker's, before it yields */
     uint64_t wait_spin_ns;              /* a waiting host thread's, before it sleeps */
     uint64_t stall_ns;
+    /* Called by the last worker out of a launch of tasks, when the result stands and another may be launched; NULL: nobody asks. */
+    void (*concluded)(void *user);
+    void *concluded_user;
 };
 
 /* What workers need of a launch, decoded once. */

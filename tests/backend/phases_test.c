@@ -235,7 +235,9 @@ static void a_prepared_run_is_given_up(struct hbg_device *device, const struct d
     hbg_program_destroy(program);
 }
 
-/* ---- the only slot is taken ---- */
+/* ---- every slot is taken: CASES 33 ---- */
+
+enum { DEPTH = 2 };                     /* the default */
 
 static void the_only_thread_would_deadlock(struct hbg_device *device, const struct device_kind *kind)
 {
@@ -244,10 +246,10 @@ static void the_only_thread_would_deadlock(struct hbg_device *device, const stru
     struct hbg_result result = HBG_OPTIONS(result);
     struct hbg_error error = HBG_OPTIONS(error);
     struct hbg_run_options options = HBG_OPTIONS(run_options);
-    struct hbg_run run, second;
+    struct hbg_run run[DEPTH], second;
     options.error = &error;
     atomic_store(&hold, 1);
-    run = prepared(program, HBG_NO_ARGS);
+    for (int i = 0; i < DEPTH; i++) run[i] = prepared(program, HBG_NO_ARGS);
     for (int launched = 0; launched < 2; launched++) {
         uint64_t begin = wall_ns();
         options.poll = false;
@@ -257,11 +259,13 @@ static void the_only_thread_would_deadlock(struct hbg_device *device, const stru
         options.poll = true;
         assert_int_equal(hbg_run_prepare(program, HBG_NO_ARGS, &options, &second), HBG_E_BUSY);
         assert_true(wall_ns() - begin < 1000000000u);
-        if (!launched) assert_int_equal(hbg_run_launch(run), HBG_OK);
+        for (int i = 0; !launched && i < DEPTH; i++) assert_int_equal(hbg_run_launch(run[i]), HBG_OK);
     }
     atomic_store(&hold, 0);
-    assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
-    assert_int_equal(hbg_run_finish(run, &result), HBG_OK);
+    for (int i = 0; i < DEPTH; i++) {
+        assert_int_equal(hbg_run_wait(run[i], HBG_FOREVER), HBG_OK);
+        assert_int_equal(hbg_run_finish(run[i], &result), HBG_OK);
+    }
     program_run(program, HBG_NO_ARGS, NULL, NULL);
     hbg_program_destroy(program);
 }
@@ -273,17 +277,19 @@ static void a_slot_timeout(struct hbg_device *device, const struct device_kind *
     struct hbg_program *program = PROGRAM(device, hold_build, kernels);
     struct hbg_result result = HBG_OPTIONS(result);
     struct hbg_run_options options = HBG_OPTIONS(run_options);
-    struct hbg_run run, second;
+    struct hbg_run run[DEPTH], second;
     atomic_store(&hold, 0);
     options.handed_over = true;
-    assert_int_equal(hbg_run_prepare(program, HBG_NO_ARGS, &options, &run), HBG_OK);
+    for (int i = 0; i < DEPTH; i++) assert_int_equal(hbg_run_prepare(program, HBG_NO_ARGS, &options, &run[i]), HBG_OK);
     options.slot_timeout_ns = 30000000;
     uint64_t begin = wall_ns();
     assert_int_equal(hbg_run_prepare(program, HBG_NO_ARGS, &options, &second), HBG_TIMEOUT);
     assert_true(wall_ns() - begin >= 30000000 && wall_ns() - begin < 2000000000u);
-    assert_int_equal(hbg_run_launch(run), HBG_OK);
-    assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
-    assert_int_equal(hbg_run_finish(run, &result), HBG_OK);
+    for (int i = 0; i < DEPTH; i++) {
+        assert_int_equal(hbg_run_launch(run[i]), HBG_OK);
+        assert_int_equal(hbg_run_wait(run[i], HBG_FOREVER), HBG_OK);
+        assert_int_equal(hbg_run_finish(run[i], &result), HBG_OK);
+    }
     hbg_program_destroy(program);
 }
 

@@ -213,7 +213,7 @@ static void every_error_of_a_spec(void **state)
         { "cpu:worker=2", HBG_E_OPTION, "worker", "workers" }, { "cpu:workers=0", HBG_E_OPTION, "workers", NULL },
         { "cpu:workers=two", HBG_E_OPTION, "workers", NULL }, { "cpu:workers=99999999", HBG_E_OPTION, "workers", NULL },
         { "cpu:memory=shared", HBG_E_OPTION, "memory", "discrete" }, { "cpu:workers=2,workers=3", HBG_E_OPTION, "workers", NULL },
-        { "cpu:pin=maybe", HBG_E_OPTION, "pin", NULL }, { "cpu:depth=2", HBG_E_UNSUPPORTED, "depth", NULL }, { "gpu", HBG_E_OPTION, NULL, "cpu" },
+        { "cpu:pin=maybe", HBG_E_OPTION, "pin", NULL }, { "cpu:depth=0", HBG_E_OPTION, "depth", NULL }, { "cpu:depth=17", HBG_E_OPTION, "depth", NULL }, { "cpu:depth=2,poison=1", HBG_E_OPTION, "depth", "poison" }, { "gpu", HBG_E_OPTION, NULL, "cpu" },
         { "", HBG_E_OPTION, NULL, NULL }, { "cpu:workers=", HBG_E_OPTION, "workers", NULL }, { "cpu:memory", HBG_E_OPTION, "memory", NULL }, { NULL, HBG_E_NULL, "spec", NULL },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -73,8 +73,8 @@ MISUSES = [
     (["run", "vector", "n=10", "--device", "cpv"], "hbg run: vector: device: HBG_E_OPTION: "),
     (["run", "vector", "n=10", "--device", "cpu:worker=2"], "hbg run: vector: device: HBG_E_OPTION: "),
     (["run", "vector", "n=10", "--device", "cpu:workers=0"], "hbg run: vector: device: HBG_E_OPTION: "),
-    (["run", "vector", "n=10", "--device", "cpu:depth=2"], "hbg run: vector: device: HBG_E_UNSUPPORTED: "),
-    (["info", "--device", "cpu:depth=2"], "hbg info: cpu:depth=2: HBG_E_UNSUPPORTED: "),
+    (["run", "vector", "n=10", "--device", "cpu:depth=17"], "hbg run: vector: device: HBG_E_OPTION: "),
+    (["info", "--device", "cpu:depth=17"], "hbg info: cpu:depth=17: HBG_E_OPTION: "),
     (["info", "--device", "cpu:pin=7"], "hbg info: cpu:pin=7: HBG_E_OPTION: "),
 ]
 TABLES = [

@@ -193,6 +193,8 @@ static void calls_without_objects(struct hbg_device *device, const struct device
     assert_int_equal(hbg_device_open(NULL, NULL, &opened), HBG_E_NULL);
     assert_int_equal(hbg_device_open("cpu", NULL, NULL), HBG_E_NULL);
     assert_int_equal(hbg_device_close(NULL), HBG_OK);
+    assert_int_equal(hbg_device_workers(NULL), 0);
+    assert_int_equal(hbg_device_depth(NULL), 0);
     hbg_device_counters(NULL, &counters);
     hbg_device_counters(device, NULL);
     assert_int_equal(hbg_program_create(NULL, &options, &none), HBG_E_NULL);

@@ -195,7 +195,7 @@ struct hbg__workers *dag_workers(uint32_t count, uint32_t ring_capacity, bool sp
 {
     static struct hbg__memory memory;
     static bool ready;
-    struct hbg__workers_options options = { count, false, false, spill, ring_capacity, 3000, stall_ns };
+    struct hbg__workers_options options = { .workers = count, .spill = spill, .ring_capacity = ring_capacity, .spin_ns = 3000, .stall_ns = stall_ns };
     struct hbg__workers *workers = NULL;
     struct hbg_error error;
     if (!ready) ready = hbg__memory_init(&memory, NULL);

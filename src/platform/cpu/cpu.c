@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cpu.c - the `cpu` platform: worker threads are the cores, and host memory is device memory.
  *
- *     cpu:workers=N,memory=unified|discrete,pin=0|1,spin_us=N,stall_ms=N,ring=N,spill=0|1,depth=1,poison=0|1
+ *     cpu:workers=N,memory=unified|discrete,pin=0|1,spin_us=N,stall_ms=N,ring=N,spill=0|1,depth=N,poison=0|1
  *
  * A discrete `cpu` exists to prove the upload contract: device memory is allocated apart, guard pages stand around it, and the
  * host moves bytes in and out through copies alone, although it could reach them.
@@ -15,18 +15,19 @@
 #include "base/option.h"
 #include "platform/cpu/cpu_count.h"
 
-enum { WORKERS_MAX = 1024, RING_DEFAULT = 4096, RING_MIN = 2, RING_MAX = 1 << 24, DEPTH_MAX = 16 };
+enum { WORKERS_MAX = 1024, RING_DEFAULT = 4096, RING_MIN = 2, RING_MAX = 1 << 24, DEPTH_DEFAULT = 2, DEPTH_MAX = 16 };
 enum { SPIN_DEFAULT_US = 12, SPIN_MAX_US = 1000000, STALL_DEFAULT_MS = 1000, STALL_MAX_MS = 3600000 };
 
 struct cpu_spec {
     struct hbg__workers_options workers;
     bool discrete, poison;
+    uint32_t depth;
 };
 
 static enum hbg_status read_spec(struct hbg__option_set *set, struct cpu_spec *spec, struct hbg_error *error)
 {
     static const char *const memories[] = { "unified", "discrete" };
-    int64_t workers = hbg__cpu_count(), spin_us = SPIN_DEFAULT_US, stall_ms = STALL_DEFAULT_MS, ring = RING_DEFAULT, depth = 1;
+    int64_t workers = hbg__cpu_count(), spin_us = SPIN_DEFAULT_US, stall_ms = STALL_DEFAULT_MS, ring = RING_DEFAULT, depth = 0;
     bool pin = false, spill = true, poison = false;
     int memory = 0;
     if (workers > WORKERS_MAX) workers = WORKERS_MAX;
@@ -41,12 +42,34 @@ static enum hbg_status read_spec(struct hbg__option_set *set, struct cpu_spec *s
     hbg__option_bool(set, "poison", &poison);
     if (!hbg__option_finish(set)) return hbg__error_set(error, HBG_E_OPTION, set->problem_key, "%s", set->problem);
     if (ring & (ring - 1)) return hbg__error_set(error, HBG_E_OPTION, "ring", "option \"ring\" is %lld; it must be a power of two", (long long)ring);
-    if (depth != 1) return hbg__error_set(error, HBG_E_UNSUPPORTED, "depth", "option \"depth\" is %lld; this version has one run in flight", (long long)depth);
+    if (depth == 0) depth = poison ? 1 : DEPTH_DEFAULT;
+    if (poison && depth != 1) return hbg__error_set(error, HBG_E_OPTION, "depth", "option \"depth\" is %lld; with poison=1 one run is watched at a time, so it must be 1", (long long)depth);
     *spec = (struct cpu_spec){
         .workers = { .workers = (uint32_t)workers, .pin = pin, .spill = spill, .ring_capacity = (uint32_t)ring,
                      .spin_ns = (uint64_t)spin_us * 1000u, .stall_ns = (uint64_t)stall_ms * 1000000u },
-        .discrete = memory == 1, .poison = poison };
+        .discrete = memory == 1, .poison = poison, .depth = (uint32_t)depth };
     return HBG_OK;
+}
+
+static void copies_are_made(void *platform) { hbg__line_advance(&((struct hbg__platform *)platform)->line); }
+
+static enum hbg_status start(struct hbg__platform *platform, const struct cpu_spec *spec, struct hbg_error *error)
+{
+    hbg__line_open(&platform->line);
+    platform->options.concluded = hbg__line_concluded;
+    platform->options.concluded_user = &platform->line;
+    enum hbg_status status = hbg__workers_create(&platform->options, platform->memory, &platform->workers, error);
+    platform->line.workers = platform->workers;
+    if (!status && spec->discrete) status = hbg__copy_engine_create(platform->memory, copies_are_made, platform, &platform->copy_engine, error);
+    return status;
+}
+
+static void stop(struct hbg__platform *platform)
+{
+    hbg__copy_engine_destroy(platform->copy_engine);
+    hbg__workers_destroy(platform->workers);
+    hbg__line_close(&platform->line);
+    HBG__DELETE(platform->memory, platform);
 }
 
 enum hbg_status hbg__cpu_open(struct hbg__option_set *set, const struct hbg__platform_context *context, bool no_kernels,
@@ -64,14 +87,12 @@ enum hbg_status hbg__cpu_open(struct hbg__option_set *set, const struct hbg__pla
     made->options = spec.workers;
     made->unified = !spec.discrete;
     made->poison = spec.poison;
+    made->depth = spec.depth;
     made->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
-    status = hbg__workers_create(&made->options, context->memory, &made->workers, context->error);
-    if (status) {
-        HBG__DELETE(context->memory, made);
-        return status;
-    }
-    *platform = made;
-    return HBG_OK;
+    status = start(made, &spec, context->error);
+    if (status) stop(made);
+    else *platform = made;
+    return status;
 }
 
 void hbg__cpu_close(struct hbg__platform *platform)
@@ -79,55 +100,54 @@ void hbg__cpu_close(struct hbg__platform *platform)
     /* relaxed: the device has stopped using the platform before it closes it */
     HBG_ASSERT(hbg__load_relaxed32(&platform->live_streams) == 0);
     HBG_ASSERT(hbg__load_relaxed64(&platform->live_bytes) == 0);
-    hbg__workers_destroy(platform->workers);
-    HBG__DELETE(platform->memory, platform);
+    stop(platform);
 }
 
-uint32_t hbg__cpu_abandon(struct hbg__platform *platform) { return hbg__workers_abandon(platform->workers); }
+uint32_t hbg__cpu_abandon(struct hbg__platform *platform)
+{
+    hbg__line_abandon(&platform->line);
+    hbg__copy_engine_destroy(platform->copy_engine);
+    platform->copy_engine = NULL;
+    return hbg__workers_abandon(platform->workers);
+}
 
 void hbg__cpu_properties(const struct hbg__platform *platform, struct hbg__platform_properties *properties)
 {
     *properties = (struct hbg__platform_properties){
-        .workers = hbg__workers_count(platform->workers), .depth = 1, .clusters = 0,
+        .workers = hbg__workers_count(platform->workers), .depth = platform->depth, .clusters = 0,
         .core_kinds = 1u << HBG_ANY | 1u << HBG_MATRIX | 1u << HBG_VECTOR,
         .unified = platform->unified, .poison = platform->poison, .page_bytes = platform->page_bytes };
 }
 
-enum hbg_status hbg__cpu_launch(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t descriptor)
+enum hbg_status hbg__cpu_launch(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__stream *after, uint64_t descriptor,
+                                const struct hbg__launch_done *done)
 {
-    (void)stream;
-    hbg__workers_launch(platform->workers, (const struct hbg__launch *)(uintptr_t)descriptor);
+    hbg__line_launch(&platform->line, &stream->ticket, (const struct hbg__launch *)(uintptr_t)descriptor, &after->copies, done);
     return HBG_OK;
 }
 
-bool hbg__cpu_poll(struct hbg__platform *platform, struct hbg__stream *stream)
+enum hbg__launch_state hbg__cpu_poll(struct hbg__platform *platform, struct hbg__stream *stream)
 {
-    (void)stream;
-    return hbg__workers_poll(platform->workers);
+    (void)platform;
+    return hbg__ticket_state(&stream->ticket);
 }
 
 bool hbg__cpu_wait(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t timeout_ns)
 {
-    (void)stream;
-    return hbg__workers_wait(platform->workers, timeout_ns);
+    return hbg__line_wait(&platform->line, &stream->ticket, timeout_ns);
 }
 
 void hbg__cpu_result(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__launch_result *result)
 {
-    (void)stream;
-    hbg__workers_result(platform->workers, result);
+    (void)platform;
+    *result = stream->ticket.result;
 }
 
-void hbg__cpu_abort(struct hbg__platform *platform, struct hbg__stream *stream)
-{
-    (void)stream;
-    hbg__workers_cancel(platform->workers);
-}
+void hbg__cpu_abort(struct hbg__platform *platform, struct hbg__stream *stream) { hbg__line_cancel(&platform->line, &stream->ticket); }
 
 bool hbg__cpu_progress(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__platform_progress *progress)
 {
-    (void)stream;
-    return hbg__workers_progress(platform->workers, &progress->task, &progress->kernel, &progress->worker);
+    return hbg__line_progress(&platform->line, &stream->ticket, progress);
 }
 
 static enum hbg_status open_with_kernels(struct hbg__option_set *spec, const struct hbg__platform_context *context,

@@ -4,6 +4,8 @@
  *     cpu.c         spec, open and close, properties, launches
  *     memory.c      allocations and zones
  *     stream.c      streams, copies, kernel tables
+ *     line.c        launches of several streams, one at a time
+ *     copy_engine.c   the thread that copies for a discrete device
  *     cpu_count.c   how many workers by default
  *     queues.c      a checksum of the queues
  *     workers.c     the threads
@@ -16,6 +18,8 @@
 #define HBG_PLATFORM_CPU_CPU_H
 
 #include "atomic/atomic.h"
+#include "platform/cpu/copy_engine.h"
+#include "platform/cpu/line.h"
 #include "platform/cpu/workers.h"
 #include "platform/platform.h"
 
@@ -23,12 +27,21 @@ struct hbg__platform {
     struct hbg__memory *memory;
     const struct hbg__log *log;
     struct hbg__workers *workers;
+    struct hbg__line line;
+    struct hbg__copy_engine *copy_engine;       /* NULL: unified, copies are made by the caller */
     struct hbg__workers_options options;
     bool unified, poison;
+    uint32_t depth;
     uint32_t page_bytes;
     uint64_t reserve_bytes;             /* address space of a zone */
     struct hbg__atomic_u32 live_streams;
     struct hbg__atomic_u64 live_bytes;        /* of device allocations, guard pages apart */
+};
+
+struct hbg__stream {
+    struct hbg__platform *platform;
+    struct hbg__copies copies;
+    struct hbg__ticket ticket;
 };
 
 enum hbg_status hbg__cpu_open(struct hbg__option_set *spec, const struct hbg__platform_context *context, bool no_kernels,
@@ -53,8 +66,9 @@ enum hbg_status hbg__cpu_fill(struct hbg__platform *platform, struct hbg__stream
 enum hbg_status hbg__cpu_program_register(struct hbg__platform *platform, struct hbg__stream *stream, const struct hbg_kernel *kernels,
                                           uint32_t count, uint64_t *table);
 void hbg__cpu_program_release(struct hbg__platform *platform, uint64_t table);
-enum hbg_status hbg__cpu_launch(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t descriptor);
-bool hbg__cpu_poll(struct hbg__platform *platform, struct hbg__stream *stream);
+enum hbg_status hbg__cpu_launch(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__stream *after, uint64_t descriptor,
+                                const struct hbg__launch_done *done);
+enum hbg__launch_state hbg__cpu_poll(struct hbg__platform *platform, struct hbg__stream *stream);
 bool hbg__cpu_wait(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t timeout_ns);
 void hbg__cpu_result(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__launch_result *result);
 void hbg__cpu_abort(struct hbg__platform *platform, struct hbg__stream *stream);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream.c - streams, copies and kernel tables of the `cpu` platform.
  *
- * A copy is done when the call returns, so a stream holds no queue: it is in order by itself, and syncing it waits for nothing.
+ * On a unified device a copy is made when the call returns. A discrete one has a copy engine; what reads device memory, or fills
+ * it, first waits for the copies of its stream.
  */
 #include <string.h>
 
@@ -10,13 +11,12 @@
 #include "core/kernel_table.h"
 #include "platform/cpu/cpu.h"
 
-struct hbg__stream { struct hbg__platform *platform; };
-
 enum hbg_status hbg__cpu_stream_create(struct hbg__platform *platform, struct hbg__stream **stream)
 {
     struct hbg__stream *made = HBG__NEW(platform->memory, struct hbg__stream);
     if (!made) return HBG_E_NO_MEMORY;
     made->platform = platform;
+    hbg__ticket_open(&made->ticket);
     hbg__fetch_add_relaxed32(&platform->live_streams, 1);               /* relaxed: a count */
     *stream = made;
     return HBG_OK;
@@ -29,24 +29,27 @@ void hbg__cpu_stream_destroy(struct hbg__platform *platform, struct hbg__stream 
     HBG__DELETE(platform->memory, stream);
 }
 
+static void sync(struct hbg__stream *stream) { hbg__copy_engine_sync(stream->platform->copy_engine, &stream->copies); }
+
 enum hbg_status hbg__cpu_stream_sync(struct hbg__platform *platform, struct hbg__stream *stream)
 {
     HBG_ASSERT(stream->platform == platform);
+    (void)platform;
+    sync(stream);
     return HBG_OK;
 }
 
 bool hbg__cpu_stream_query(struct hbg__platform *platform, struct hbg__stream *stream)
 {
     HBG_ASSERT(stream->platform == platform);
-    return true;
+    (void)platform;
+    return !hbg__copies_pending(&stream->copies) && hbg__ticket_state(&stream->ticket) == HBG__LAUNCH_ENDED;
 }
 
 enum hbg_status hbg__cpu_copy_in(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t target, const void *source, uint64_t size_bytes)
 {
     HBG_DEBUG_ASSERT(stream->platform == platform);
-    (void)platform;
-    (void)stream;
-    memcpy((void *)(uintptr_t)target, source, size_bytes);
+    hbg__copy_engine_copy(platform->copy_engine, &stream->copies, (void *)(uintptr_t)target, source, size_bytes);
     return HBG_OK;
 }
 
@@ -54,7 +57,7 @@ enum hbg_status hbg__cpu_copy_out(struct hbg__platform *platform, struct hbg__st
 {
     HBG_DEBUG_ASSERT(stream->platform == platform);
     (void)platform;
-    (void)stream;
+    sync(stream);
     memcpy(target, (const void *)(uintptr_t)source, size_bytes);
     return HBG_OK;
 }
@@ -63,7 +66,7 @@ enum hbg_status hbg__cpu_fill(struct hbg__platform *platform, struct hbg__stream
 {
     HBG_DEBUG_ASSERT(stream->platform == platform);
     (void)platform;
-    (void)stream;
+    sync(stream);
     memset((void *)(uintptr_t)target, byte, size_bytes);
     return HBG_OK;
 }

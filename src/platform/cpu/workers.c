@@ -167,6 +167,8 @@ enum hbg_status hbg__workers_create(const struct hbg__workers_options *options, 
     /* A waiting thread spins only where there is a CPU for it beside those of the workers. */
     sched_options.wait_spin_ns = options->workers < cpus ? options->spin_ns : 0;
     sched_options.stall_ns = options->stall_ns;
+    sched_options.concluded = options->concluded;
+    sched_options.concluded_user = options->concluded_user;
 
     made = HBG__NEW(memory, struct hbg__workers);
     if (!made) return hbg__error_no_memory(error, "workers", sizeof *made);
@@ -241,6 +243,7 @@ bool hbg__workers_wait(struct hbg__workers *workers, uint64_t timeout_ns) { retu
 void hbg__workers_cancel(struct hbg__workers *workers) { hbg__sched_cancel(workers->sched); }
 void hbg__workers_result(struct hbg__workers *workers, struct hbg__launch_result *result) { *result = workers->sched->result; }
 uint32_t hbg__workers_count(const struct hbg__workers *workers) { return workers->count; }
+uint64_t hbg__workers_wait_spin_ns(const struct hbg__workers *workers) { return workers->sched->options.wait_spin_ns; }
 const struct hbg__sched *hbg__workers_sched(const struct hbg__workers *workers) { return workers->sched; }
 
 bool hbg__workers_here(uint32_t *worker, uint32_t *task, uint32_t *kernel)

@@ -33,6 +33,8 @@ struct hbg__workers_options {
     uint32_t ring_capacity;             /* power of two; of the shared ring */
     uint64_t spin_ns;                   /* how long an idle worker spins before it yields, then sleeps */
     uint64_t stall_ns;                  /* nothing runs, nothing is ready, for this long: HBG_E_STALLED */
+    void (*concluded)(void *user);      /* as in struct hbg__sched_options; may be NULL */
+    void *concluded_user;
 };
 
 /* HBG_E_DEVICE (a thread cannot be made; nothing is left), HBG_E_NO_MEMORY. `error` gets the sentence. */
@@ -58,6 +60,9 @@ bool hbg__workers_progress(struct hbg__workers *workers, uint32_t *task, uint32_
 bool hbg__workers_here(uint32_t *worker, uint32_t *task, uint32_t *kernel);
 
 uint32_t hbg__workers_count(const struct hbg__workers *workers);
+
+/* How long a thread that waits for a launch spins before it sleeps. */
+uint64_t hbg__workers_wait_spin_ns(const struct hbg__workers *workers);
 
 /* Borrowed; to be looked at while no launch is in flight. */
 const struct hbg__sched *hbg__workers_sched(const struct hbg__workers *workers);

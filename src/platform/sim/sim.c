@@ -201,22 +201,39 @@ static void properties(const struct hbg__platform *platform, struct hbg__platfor
 
 /* ---- launches ---- */
 
-static enum hbg_status launch(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t descriptor)
+/* Copies are made when they are asked for, so there is nothing to wait for. */
+static enum hbg_status launch(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__stream *after, uint64_t descriptor,
+                              const struct hbg__launch_done *done)
 {
-    (void)stream;
-    return hbg__sim_launch(of(platform)->sim, (const struct hbg__launch *)(uintptr_t)descriptor);
+    (void)after;
+    stream->ticket.done = *done;
+    hbg__store_relaxed32(&stream->ticket.state, HBG__LAUNCH_RUNNING);       /* relaxed: the host threads have a lock of their own */
+    enum hbg_status status = hbg__sim_launch(of(platform)->sim, (const struct hbg__launch *)(uintptr_t)descriptor);
+    if (status) hbg__store_relaxed32(&stream->ticket.state, HBG__LAUNCH_ENDED);     /* relaxed: likewise */
+    return status;
 }
 
-static bool poll(struct hbg__platform *platform, struct hbg__stream *stream)
+/* The first host thread that sees the end tells whoever wants to be told: nobody else is there between calls of the host. */
+static bool see_end(struct hbg__platform *platform, struct hbg__stream *stream, bool ended)
 {
-    (void)stream;
-    return hbg__sim_poll(of(platform)->sim);
+    struct hbg__launch_result result;
+    uint32_t running = HBG__LAUNCH_RUNNING;
+    /* relaxed: decides who tells. */
+    if (!ended || !hbg__cas_relaxed32(&stream->ticket.state, &running, HBG__LAUNCH_ENDED)) return ended;
+    hbg__sim_result(of(platform)->sim, &result);
+    stream->ticket.done.status = result.status;
+    hbg__done_tell(&stream->ticket.done);
+    return true;
+}
+
+static enum hbg__launch_state poll(struct hbg__platform *platform, struct hbg__stream *stream)
+{
+    return see_end(platform, stream, hbg__sim_poll(of(platform)->sim)) ? HBG__LAUNCH_ENDED : HBG__LAUNCH_RUNNING;
 }
 
 static bool wait(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t timeout_ns)
 {
-    (void)stream;
-    return hbg__sim_wait(of(platform)->sim, timeout_ns);
+    return see_end(platform, stream, hbg__sim_wait(of(platform)->sim, timeout_ns));
 }
 
 static void result(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__launch_result *result)

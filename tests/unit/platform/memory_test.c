@@ -137,6 +137,42 @@ static void transfers_touch_the_views_bytes(void **state)
     ops->close(platform);
 }
 
+/* Large copies are made behind the caller's back, and small ones behind them; nobody has to sync for them to be made. */
+static void copies_are_made_in_order(void **state)
+{
+    enum { BYTES = 64 << 20 };
+    struct hbg__platform *platform = open_platform("cpu:workers=1,memory=discrete");
+    struct hbg__stream *stream = NULL, *other = NULL;
+    static unsigned char source[BYTES], small[16] = "small", back[16];
+    uint64_t address = 0;
+    (void)state;
+    memset(source, 7, sizeof source);
+    assert_int_equal(ops->stream_create(platform, &stream), HBG_OK);
+    assert_int_equal(ops->stream_create(platform, &other), HBG_OK);
+    assert_int_equal(ops->memory_alloc(platform, BYTES + 4096, &address), HBG_OK);
+    for (int turn = 0; turn < 3; turn++) {
+        memset((void *)(uintptr_t)address, 0, BYTES);
+        assert_int_equal(ops->copy_in(platform, stream, address, source, BYTES), HBG_OK);
+        if (turn == 0) {                                                    /* another stream does not wait for it */
+            assert_int_equal(ops->copy_in(platform, other, address + BYTES, small, sizeof small), HBG_OK);
+            assert_true(ops->stream_query(platform, other));
+        }
+        assert_int_equal(ops->copy_in(platform, stream, address, small, sizeof small), HBG_OK);
+        if (turn == 0) while (!ops->stream_query(platform, stream)) usleep(100);
+        if (turn == 1) assert_int_equal(ops->stream_sync(platform, stream), HBG_OK);
+        assert_int_equal(ops->copy_out(platform, stream, back, address, sizeof back), HBG_OK);
+        assert_memory_equal(back, small, sizeof small);
+        assert_memory_equal((void *)(uintptr_t)(address + sizeof small), source + sizeof small, BYTES - sizeof small);
+    }
+    for (int i = 0; i < 5000; i++)                                          /* more than the engine keeps */
+        assert_int_equal(ops->copy_in(platform, stream, address + (uint64_t)i * 4096, source, 40000), HBG_OK);
+    ops->stream_sync(platform, stream);
+    ops->memory_free(platform, address, BYTES + 4096);
+    ops->stream_destroy(platform, other);
+    ops->stream_destroy(platform, stream);
+    ops->close(platform);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,6 +180,7 @@ int main(void)
         cmocka_unit_test(unified_memory_is_the_hosts),
         cmocka_unit_test(zones_keep_their_bytes),
         cmocka_unit_test(transfers_touch_the_views_bytes),
+        cmocka_unit_test(copies_are_made_in_order),
     };
     if (!hbg__memory_init(&memory, NULL)) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);

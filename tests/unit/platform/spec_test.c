@@ -71,7 +71,8 @@ static void bad_specs(void **state)
     refuses("cpu:memory=shared", HBG_E_OPTION, "memory", "shared");
     refuses("cpu:pin=maybe", HBG_E_OPTION, "pin", "maybe");
     refuses("cpu:ring=48", HBG_E_OPTION, "ring", "power of two");
-    refuses("cpu:depth=2", HBG_E_UNSUPPORTED, "depth", "one run in flight");
+    refuses("cpu:depth=17", HBG_E_OPTION, "depth", "16");
+    refuses("cpu:depth=2,poison=1", HBG_E_OPTION, "depth", "poison");
     refuses("cup", HBG_E_OPTION, "cup", "did you mean \"cpu\"");
     refuses("cuda", HBG_E_OPTION, "cuda", "no platform");
     refuses("", HBG_E_OPTION, "", "no platform");

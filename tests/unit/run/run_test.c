@@ -292,7 +292,7 @@ static void a_failing_kernel_is_explained(void **state)
 
 static void a_second_prepare_of_one_thread_would_deadlock(void **state)
 {
-    struct hbg_device *device = open_device("cpu:workers=1");
+    struct hbg_device *device = open_device("cpu:workers=1,depth=1");
     struct hbg_program *program = make_program(device, build_add, false);
     struct hbg_error error = HBG_OPTIONS(error);
     struct hbg_run_options options = HBG_OPTIONS(run_options);
@@ -335,7 +335,7 @@ static void *finish_later(void *user)
 
 static void a_prepare_waits_for_another_threads_run(void **state)
 {
-    struct hbg_device *device = open_device("cpu:workers=1");
+    struct hbg_device *device = open_device("cpu:workers=1,depth=1");
     struct hbg_program *program = make_program(device, build_add, false);
     struct hbg_run_options options = HBG_OPTIONS(run_options);
     struct finisher f = { 0 };
@@ -379,7 +379,7 @@ static void threads_share_a_device(void **state)
         }
         struct hbg_counters counters = counters_of(device);
         assert_int_equal(counters.runs, 600);
-        assert_int_equal(counters.stream_sets_made, 1);
+        assert_in_range(counters.stream_sets_made, 1, 2);
         hbg_program_destroy(program);
         assert_int_equal(hbg_device_close(device), HBG_OK);
     }
@@ -467,19 +467,6 @@ static void calls_from_inside_are_refused(void **state)
     assert_int_equal(hbg_device_close(reentered_device), HBG_OK);
 }
 
-static void done_callbacks_are_unsupported(void **state)
-{
-    struct hbg_device *device = open_device("cpu:workers=1");
-    struct hbg_program *program = make_program(device, build_add, false);
-    struct hbg_run_options options = HBG_OPTIONS(run_options);
-    struct hbg_run run;
-    (void)state;
-    options.done = (hbg_done_fn *)(void (*)(void))many_runs;
-    assert_int_equal(hbg_run_prepare(program, LIST(X), &options, &run), HBG_E_UNSUPPORTED);
-    hbg_program_destroy(program);
-    assert_int_equal(hbg_device_close(device), HBG_OK);
-}
-
 /* ---- sentences ---- */
 
 static void build_bad_index(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -533,7 +520,7 @@ int main(void)
         cmocka_unit_test(threads_share_a_device),
         cmocka_unit_test(other_threads_may_meddle),
         cmocka_unit_test(calls_from_inside_are_refused),
-        cmocka_unit_test(done_callbacks_are_unsupported),
+        
         cmocka_unit_test(a_bad_view_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

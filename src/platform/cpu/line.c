@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* line.c - see line.h. */
+#include "platform/cpu/line.h"
+
+#include "base/inside.h"
+#include "platform/cpu/copy_engine.h"
+#include "platform/cpu/workers.h"
+#include "sched/sched.h"
+
+void hbg__line_open(struct hbg__line *line)
+{
+    pthread_mutex_init(&line->lock, NULL);
+    hbg__bell_open(&line->bell);
+    line->running = line->first = NULL;
+    line->last = &line->first;
+    line->abandoned = false;
+}
+
+void hbg__line_close(struct hbg__line *line) { pthread_mutex_destroy(&line->lock); }
+
+void hbg__ticket_open(struct hbg__ticket *ticket)
+{
+    *ticket = (struct hbg__ticket){ .launch = NULL };
+    hbg__store_relaxed32(&ticket->state, HBG__LAUNCH_ENDED);       /* relaxed: nobody else knows it yet */
+}
+
+/* Nobody but the caller looks at a ticket that has ended, so it is the last that is done with it. */
+static struct hbg__launch_done publish_end(struct hbg__ticket *ticket)
+{
+    struct hbg__launch_done done = ticket->done;
+    done.status = ticket->result.status;
+    /* J1 release, pairs with J2 in hbg__ticket_state(): the result, and all that the launch wrote. */
+    hbg__store_release32(&ticket->state, HBG__LAUNCH_ENDED);
+    return done;
+}
+
+/* The launch that ran is over, its result stands in the workers. The lock is held. */
+static struct hbg__launch_done end_running(struct hbg__line *line)
+{
+    struct hbg__ticket *ticket = line->running;
+    line->running = NULL;
+    hbg__workers_result(line->workers, &ticket->result);
+    return publish_end(ticket);
+}
+
+void hbg__done_tell(const struct hbg__launch_done *done)
+{
+    if (!done->call) return;
+    enum hbg__inside outer = hbg__inside;
+    hbg__inside = HBG__INSIDE_DONE;
+    done->call(done->user, done->run, done->status);
+    hbg__inside = outer;
+}
+
+/* Without the lock: whoever waits wakes up, and whoever wants to be told is told. */
+static void announce(struct hbg__line *line, const struct hbg__launch_done *done)
+{
+    hbg__bell_ring(&line->bell, UINT32_MAX);
+    hbg__done_tell(done);
+}
+
+/* The first in line; NULL: there is none, or its copies are on their way. The lock is held. */
+static struct hbg__ticket *take_first(struct hbg__line *line)
+{
+    struct hbg__ticket *ticket = line->first;
+    if (!ticket || line->abandoned || (ticket->copies && hbg__copies_pending(ticket->copies))) return NULL;
+    line->first = ticket->next;
+    if (!line->first) line->last = &line->first;
+    return ticket;
+}
+
+/* Start what can be started. Launches without tasks end here, so several may. The lock is held; it is let go to announce those. */
+static void start_next(struct hbg__line *line)
+{
+    while (!line->running) {
+        struct hbg__ticket *ticket = take_first(line);
+        if (!ticket) return;
+        const struct hbg__launch *launch = ticket->launch;
+        line->running = ticket;
+        hbg__store_relaxed32(&ticket->state, HBG__LAUNCH_RUNNING);      /* relaxed: for onlookers; J1 publishes the end */
+        hbg__workers_launch(line->workers, launch);
+        if (launch->task_count) return;
+        struct hbg__launch_done done = end_running(line);
+        pthread_mutex_unlock(&line->lock);
+        announce(line, &done);
+        pthread_mutex_lock(&line->lock);
+    }
+}
+
+void hbg__line_launch(struct hbg__line *line, struct hbg__ticket *ticket, const struct hbg__launch *launch, const struct hbg__copies *copies,
+                      const struct hbg__launch_done *done)
+{
+    ticket->launch = launch;
+    ticket->copies = copies;
+    ticket->next = NULL;
+    ticket->done = *done;
+    pthread_mutex_lock(&line->lock);
+    hbg__store_relaxed32(&ticket->state, HBG__LAUNCH_QUEUED);           /* relaxed: for onlookers; J1 publishes the end */
+    *line->last = ticket;
+    line->last = &ticket->next;
+    start_next(line);
+    pthread_mutex_unlock(&line->lock);
+}
+
+void hbg__line_advance(struct hbg__line *line)
+{
+    pthread_mutex_lock(&line->lock);
+    start_next(line);
+    pthread_mutex_unlock(&line->lock);
+}
+
+void hbg__line_concluded(void *user)
+{
+    struct hbg__line *line = user;
+    pthread_mutex_lock(&line->lock);
+    struct hbg__launch_done done = end_running(line);
+    start_next(line);
+    pthread_mutex_unlock(&line->lock);
+    announce(line, &done);
+}
+
+/* Out of the queue, as a launch none of whose tasks ran. The lock is held. */
+static struct hbg__launch_done withdraw(struct hbg__line *line, struct hbg__ticket *ticket)
+{
+    struct hbg__ticket **link = &line->first;
+    while (*link != ticket) link = &(*link)->next;
+    *link = ticket->next;
+    if (line->last == &ticket->next) line->last = link;
+    uint64_t now_ns = hbg__clock_ns();
+    ticket->result = (struct hbg__launch_result){
+        .status = HBG_E_CANCELLED, .task = HBG__NIL, .accepted_ns = now_ns, .started_ns = now_ns, .ended_ns = now_ns, .skipped = ticket->launch->task_count };
+    return publish_end(ticket);
+}
+
+void hbg__line_cancel(struct hbg__line *line, struct hbg__ticket *ticket)
+{
+    pthread_mutex_lock(&line->lock);
+    bool queued = hbg__ticket_state(ticket) == HBG__LAUNCH_QUEUED;
+    if (ticket == line->running) hbg__workers_cancel(line->workers);
+    struct hbg__launch_done done = { .call = NULL };
+    if (queued) {
+        done = withdraw(line, ticket);
+        start_next(line);                   /* it may have held the line */
+    }
+    pthread_mutex_unlock(&line->lock);
+    if (queued) announce(line, &done);
+}
+
+void hbg__line_abandon(struct hbg__line *line)
+{
+    pthread_mutex_lock(&line->lock);
+    line->abandoned = true;
+    pthread_mutex_unlock(&line->lock);
+}
+
+static bool has_ended(void *ticket) { return hbg__ticket_state(ticket) == HBG__LAUNCH_ENDED; }
+
+bool hbg__line_wait(struct hbg__line *line, struct hbg__ticket *ticket, uint64_t timeout_ns)
+{
+    return hbg__bell_wait(&line->bell, has_ended, ticket, hbg__workers_wait_spin_ns(line->workers), timeout_ns);
+}
+
+bool hbg__line_progress(struct hbg__line *line, struct hbg__ticket *ticket, struct hbg__platform_progress *progress)
+{
+    return hbg__ticket_state(ticket) == HBG__LAUNCH_RUNNING && hbg__workers_progress(line->workers, &progress->task, &progress->kernel, &progress->worker);
+}

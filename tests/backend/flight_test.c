@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* flight_test.c - several runs in flight: they keep their order and their data, one's end is nobody else's, and each is told apart. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <hbg/hbg.h>
+#include "base/rng.h"
+#include "support/devices.h"
+#include "support/program.h"
+
+enum { HOLD, SET, COPY, FAIL, NAP, KERNEL_COUNT };
+enum { DEPTH = 2, LENGTH = 64 };
+
+static atomic_int hold, held;           /* HOLD tasks stay while `hold` is set, ten seconds at most */
+
+static int hold_on(const struct hbg_task_view *t)
+{
+    uint64_t until = wall_ns() + 10000000000u;
+    atomic_fetch_add(&held, 1);
+    while (atomic_load(&hold) && !hbg_view_cancelled(t) && wall_ns() < until) sleep_ms(1);
+    atomic_fetch_sub(&held, 1);
+    return 0;
+}
+
+static int set(const struct hbg_task_view *t)
+{
+    for (int64_t i = 0; i < hbg_view_count(t, 0); i++) HBG_VIEW(int32_t, t, 0)[i] = hbg_view_i32(t, 1);
+    return 0;
+}
+
+static int copy(const struct hbg_task_view *t)
+{
+    for (int64_t i = 0; i < hbg_view_count(t, 0); i++) HBG_VIEW(int32_t, t, 1)[i] = HBG_VIEW(int32_t, t, 0)[i];
+    return 0;
+}
+
+static int always_fails(const struct hbg_task_view *t) { return hbg_fail(t, 7, 0); }
+
+static int nap(const struct hbg_task_view *t)
+{
+    uint64_t until = wall_ns() + (uint64_t)hbg_view_i32(t, 0) * 1000u;
+    while (wall_ns() < until) {}
+    return 0;
+}
+
+static const struct hbg_kernel kernels[] = {
+    HBG_KERNEL(HOLD, hold_on, NULL), HBG_KERNEL(SET, set, "out i32, i32"), HBG_KERNEL(COPY, copy, "in i32, out i32"), HBG_KERNEL(FAIL, always_fails, NULL),
+    HBG_KERNEL(NAP, nap, "i32"),
+};
+
+static void hold_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)args, (void)params;
+    hbg_submit(g, HOLD);
+}
+
+static void fail_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)args, (void)params;
+    hbg_submit(g, FAIL);
+}
+
+static void empty_build(struct hbg_graph *g, const struct hbg_args *args, const void *params) { (void)g, (void)args, (void)params; }
+
+/* (out x, i32 value): x = value, behind a task that takes a while */
+static void set_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region x = hbg_args_region(args, 0);
+    struct hbg_task slow = hbg_submit(g, NAP, hbg_args_scalar(args, 2));
+    hbg_submit(g, SET, hbg_out(x), hbg_args_scalar(args, 1), hbg_after(slow));
+}
+
+/* (in x, out y): y = x */
+static void copy_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, COPY, hbg_in(hbg_args_region(args, 0)), hbg_out(hbg_args_region(args, 1)));
+}
+
+#define SET_ARGS(x, value, microseconds) HBG_ARGS(hbg_out(HOST_I32((x), LENGTH)), hbg_i32(value), hbg_i32(microseconds))
+#define COPY_ARGS(x, y) HBG_ARGS(hbg_in(HOST_I32((x), LENGTH)), hbg_out(HOST_I32((y), LENGTH)))
+
+static struct hbg_run prepared(struct hbg_program *program, struct hbg_arg_list list)
+{
+    static struct hbg_error error = HBG_OPTIONS(error);         /* borrowed until the finish */
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
+    struct hbg_run run;
+    options.error = &error;
+    if (hbg_run_prepare(program, list, &options, &run)) fail_msg("%s: %s", hbg_status_name(error.status), error.text);
+    return run;
+}
+
+static struct hbg_run launched(struct hbg_program *program, struct hbg_arg_list list)
+{
+    struct hbg_run run = prepared(program, list);
+    assert_int_equal(hbg_run_launch(run), HBG_OK);
+    return run;
+}
+
+static void ends(struct hbg_run run, enum hbg_status expected)
+{
+    struct hbg_result result = HBG_OPTIONS(result);
+    assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
+    if (hbg_run_finish(run, &result) != expected) fail_msg("%s: %s", hbg_status_name(result.error.status), result.error.text);
+}
+
+static enum hbg_run_state state_of(struct hbg_run run)
+{
+    enum hbg_run_state state;
+    assert_int_equal(hbg_run_poll(run, &state), HBG_OK);
+    return state;
+}
+
+static void until_held(void)
+{
+    for (int i = 0; i < 5000 && !atomic_load(&held); i++) sleep_ms(1);
+    assert_int_equal(atomic_load(&held), 1);
+}
+
+/* ---- CASES 13 ---- */
+
+static void every_run_writes_its_number(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    enum { RUNS = 200 };
+    static int32_t out[DEPTH][LENGTH];
+    struct hbg_program *program = PROGRAM(device, set_build, kernels);
+    struct hbg_run run[DEPTH];
+    struct hbg__rng rng;
+    int runs = test_scaled(RUNS), overlapped = 0;
+    hbg__rng_seed(&rng, test_seed(13));
+    for (int n = 0; n < runs + DEPTH; n++) {
+        int at = n % DEPTH;
+        if (n >= DEPTH) {
+            struct hbg_run stale = run[at];
+            ends(run[at], HBG_OK);
+            for (int i = 0; i < LENGTH; i++) assert_int_equal(out[at][i], n - DEPTH);
+            assert_int_equal(hbg_run_launch(stale), HBG_E_STALE);
+            assert_int_equal(hbg_run_finish(stale, NULL), HBG_E_STALE);
+        }
+        if (n >= runs) continue;
+        struct hbg_arg arg[] = { hbg_out(HOST_I32(out[at], LENGTH)), hbg_i32(n), hbg_i32((int32_t)hbg__rng_below(&rng, 2000)) };
+        memset(out[at], 0, sizeof out[at]);
+        run[at] = prepared(program, (struct hbg_arg_list){ arg, 3 });
+        memset(arg, 0xee, sizeof arg);
+        if (n > 0) overlapped += state_of(run[(n - 1) % DEPTH]) != HBG_RUN_DONE;
+        assert_int_equal(hbg_run_launch(run[at]), HBG_OK);
+    }
+    assert_true(overlapped > 0);
+    hbg_program_destroy(program);
+}
+
+/* ---- CASES 21 ---- */
+
+static void streams_are_made_once_a_slot(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = PROGRAM(device, empty_build, kernels);
+    for (int i = 0; i < 4; i++) program_run(program, HBG_NO_ARGS, NULL, NULL);
+    uint64_t made = counters_of(device).stream_sets_made;
+    if (made != 1) fail_msg("expected 1 stream set for 4 runs, got %d", (int)made);
+    for (int i = 0; i < 5; i++) {
+        struct hbg_run first = launched(program, HBG_NO_ARGS), second = launched(program, HBG_NO_ARGS);
+        assert_int_not_equal(first.slot, second.slot);
+        ends(second, HBG_OK);
+        ends(first, HBG_OK);
+    }
+    assert_int_equal(counters_of(device).stream_sets_made, 2);
+    assert_int_equal(counters_of(device).stream_sets_live, 2);
+    hbg_program_destroy(program);
+}
+
+/* ---- CASES 28 ---- */
+
+static void a_wait_is_for_its_own_run(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *quick = PROGRAM(device, empty_build, kernels), *slow = PROGRAM(device, hold_build, kernels);
+    struct hbg_buffer *buffer;
+    atomic_store(&hold, 1);
+    struct hbg_run first = launched(quick, HBG_NO_ARGS), second = launched(slow, HBG_NO_ARGS);
+    ends(first, HBG_OK);
+    until_held();
+    assert_int_equal(hbg_run_wait(second, 1000000), HBG_TIMEOUT);
+    struct hbg_program *third = PROGRAM(device, empty_build, kernels);
+    assert_int_equal(hbg_buffer_create(device, 64, &buffer), HBG_OK);
+    assert_int_equal(hbg_buffer_write(buffer, 0, "control", 8), HBG_OK);
+    struct hbg_run behind = launched(third, HBG_NO_ARGS);
+    assert_int_equal(state_of(behind), HBG_RUN_QUEUED);
+    assert_int_equal(state_of(second), HBG_RUN_RUNNING);
+    assert_int_equal(hbg_run_wait(behind, 1000000), HBG_TIMEOUT);
+    assert_int_equal(hbg_device_close(device), HBG_E_BUSY);
+    atomic_store(&hold, 0);
+    ends(behind, HBG_OK);
+    assert_int_equal(state_of(second), HBG_RUN_DONE);           /* launched before, so over before */
+    ends(second, HBG_OK);
+    hbg_buffer_destroy(buffer);
+    hbg_program_destroy(third);
+    hbg_program_destroy(slow);
+    hbg_program_destroy(quick);
+}
+
+/* ---- a run's end is its own ---- */
+
+static void a_failed_run_leaves_the_others_alone(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    static int32_t out[LENGTH];
+    struct hbg_program *good = PROGRAM(device, set_build, kernels), *bad = PROGRAM(device, fail_build, kernels);
+    for (int i = 0; i < 20; i++) {
+        struct hbg_run first = launched(i % 2 ? good : bad, i % 2 ? SET_ARGS(out, i, 100) : HBG_NO_ARGS);
+        struct hbg_run second = launched(i % 2 ? bad : good, i % 2 ? HBG_NO_ARGS : SET_ARGS(out, i, 100));
+        ends(i % 4 < 2 ? first : second, (i % 4 < 2) == (i % 2 == 0) ? HBG_E_KERNEL : HBG_OK);
+        ends(i % 4 < 2 ? second : first, (i % 4 < 2) == (i % 2 == 0) ? HBG_OK : HBG_E_KERNEL);
+        assert_int_equal(out[LENGTH - 1], i);
+    }
+    hbg_program_destroy(bad);
+    hbg_program_destroy(good);
+}
+
+static void a_queued_run_is_cancelled_at_once(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    static int32_t out[LENGTH];
+    struct hbg_program *slow = PROGRAM(device, hold_build, kernels), *good = PROGRAM(device, set_build, kernels);
+    for (int i = 0; i < 3; i++) {
+        atomic_store(&hold, 1);
+        struct hbg_run first = launched(slow, HBG_NO_ARGS);
+        until_held();
+        for (int k = 0; k < 40; k++) {                          /* more often than any queue is long */
+            struct hbg_run second = launched(good, SET_ARGS(out, -1, 0));
+            assert_int_equal(state_of(second), HBG_RUN_QUEUED);
+            assert_int_equal(hbg_run_cancel(second), HBG_OK);
+            ends(second, HBG_E_CANCELLED);
+        }
+        struct hbg_run last = launched(good, SET_ARGS(out, i, 0));
+        if (i == 1) assert_int_equal(hbg_run_cancel(first), HBG_OK);
+        else atomic_store(&hold, 0);
+        ends(first, i == 1 ? HBG_E_CANCELLED : HBG_OK);
+        ends(last, HBG_OK);
+        assert_int_equal(out[0], i);
+    }
+    hbg_program_destroy(good);
+    hbg_program_destroy(slow);
+}
+
+static void two_runs_share_one_recording(struct hbg_device *device, const struct device_kind *kind)
+{
+    static int32_t out[DEPTH][LENGTH];
+    struct hbg_program *program = program_create(device, &(struct program_spec){ .build = set_build, KERNEL_TABLE(kernels), .pure = true });
+    struct hbg_run run[DEPTH];
+    for (int n = 0; n < 50 + DEPTH; n++) {
+        int at = n % DEPTH;
+        if (n >= DEPTH) {
+            ends(run[at], HBG_OK);
+            for (int i = 0; i < LENGTH; i++) assert_int_equal(out[at][i], n - DEPTH);
+        }
+        run[at] = launched(program, SET_ARGS(out[at], n, n % 7 * 50));
+    }
+    for (int i = 0; i < DEPTH; i++) ends(run[(50 + DEPTH + i) % DEPTH], HBG_OK);
+    struct hbg_counters counters = counters_of(device);
+    assert_int_equal(counters.builds, 1);
+    assert_int_equal(counters.replays, 51);
+    assert_int_equal(counters.image_copies, kind->discrete ? 1 : 0);
+    hbg_program_destroy(program);
+}
+
+/* ---- CASES 29: gate C ---- */
+
+static void a_reader_waits_for_the_writer(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    static int32_t y[LENGTH], z[LENGTH];
+    struct hbg_error error = HBG_OPTIONS(error);
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
+    struct hbg_program *writer = PROGRAM(device, set_build, kernels), *reader = PROGRAM(device, copy_build, kernels);
+    struct hbg_run second;
+    options.error = &error;
+    for (int i = 1; i < 10; i++) {
+        struct hbg_run first = prepared(writer, SET_ARGS(y, i, 2000));
+        options.poll = true;
+        assert_int_equal(hbg_run_prepare(reader, COPY_ARGS(y, z), &options, &second), HBG_E_BUSY);
+        assert_int_equal(error.argument, 0);
+        options.poll = false;
+        assert_int_equal(hbg_run_prepare(reader, COPY_ARGS(y, z), &options, &second), HBG_E_WOULD_DEADLOCK);        /* nobody would launch it */
+        assert_non_null(strstr(error.text, "launch"));
+        assert_int_equal(hbg_run_launch(first), HBG_OK);
+        second = launched(reader, COPY_ARGS(y, z));                 /* waits for the end, and has the outputs brought home */
+        assert_int_equal(y[LENGTH - 1], i);
+        ends(i % 2 ? first : second, HBG_OK);
+        ends(i % 2 ? second : first, HBG_OK);
+        assert_int_equal(z[LENGTH - 1], i);
+        first = launched(reader, COPY_ARGS(y, z));
+        second = launched(writer, SET_ARGS(y, -i, 0));              /* writes what the first one reads */
+        ends(second, HBG_OK);
+        ends(first, HBG_OK);
+        assert_int_equal(z[0], i);
+        assert_int_equal(y[0], -i);
+        first = launched(writer, SET_ARGS(y, 100, 500));
+        second = launched(writer, SET_ARGS(y, 200 + i, 0));
+        ends(second, HBG_OK);                                       /* out of order: the later one's values stay */
+        ends(first, HBG_OK);
+        assert_int_equal(y[7], 200 + i);
+    }
+    hbg_program_destroy(reader);
+    hbg_program_destroy(writer);
+}
+
+static void a_prepare_times_out_at_the_gate(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    static int32_t y[LENGTH], z[LENGTH];
+    struct hbg_error error = HBG_OPTIONS(error);
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
+    struct hbg_program *slow = PROGRAM(device, hold_build, kernels), *reader = PROGRAM(device, copy_build, kernels);
+    struct hbg_run second;
+    options.error = &error;
+    options.slot_timeout_ns = 20000000;
+    atomic_store(&hold, 1);
+    struct hbg_run first = launched(slow, HBG_ARGS(hbg_inout(HOST_I32(y, LENGTH))));
+    assert_int_equal(hbg_run_prepare(reader, COPY_ARGS(y, z), &options, &second), HBG_TIMEOUT);
+    assert_int_equal(error.argument, 0);
+    assert_int_equal(hbg_run_prepare(reader, COPY_ARGS(z, y), &options, &second), HBG_TIMEOUT);
+    assert_int_equal(error.argument, 1);
+    atomic_store(&hold, 0);
+    ends(first, HBG_OK);
+    hbg_program_destroy(reader);
+    hbg_program_destroy(slow);
+}
+
+/* Interleaved columns of one matrix share no byte: both runs are in flight, and each copies back its own. */
+static void columns_of_one_matrix_do_not_conflict(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    static int32_t m[LENGTH][4];
+    struct hbg_program *program = PROGRAM(device, set_build, kernels);
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
+    struct hbg_run run[DEPTH];
+    options.poll = true;
+    struct hbg_region even = hbg_host_strided(&m[0][0], HBG_I32, HBG_SHAPE(LENGTH, 2), HBG_SHAPE(16, 8));
+    struct hbg_region odd = hbg_host_strided(&m[0][1], HBG_I32, HBG_SHAPE(LENGTH, 2), HBG_SHAPE(16, 8));
+    struct hbg_region row = hbg_host(m[5], HBG_I32, HBG_SHAPE(4));
+    memset(m, 0, sizeof m);
+    struct hbg_program *slow = PROGRAM(device, hold_build, kernels);
+    atomic_store(&hold, 1);
+    assert_int_equal(hbg_run_prepare(slow, HBG_ARGS(hbg_inout(even)), &options, &run[0]), HBG_OK);
+    assert_int_equal(hbg_run_prepare(slow, HBG_ARGS(hbg_inout(odd)), &options, &run[1]), HBG_OK);
+    for (int i = 0; i < LENGTH; i++) m[i][1] = 5;               /* staged already on a discrete device: the copy-back makes it 0 again */
+    atomic_store(&hold, 0);
+    for (int i = 0; i < DEPTH; i++) assert_int_equal(hbg_run_launch(run[i]), HBG_OK);
+    ends(run[0], HBG_OK);
+    assert_int_equal(m[3][1], 5);                               /* not touched by the first */
+    ends(run[1], HBG_OK);
+    assert_int_equal(m[3][1], kind->discrete ? 0 : 5);
+    run[0] = prepared(slow, HBG_ARGS(hbg_inout(even)));
+    assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_out(row), hbg_i32(1), hbg_i32(1)), &options, &run[1]), HBG_E_BUSY);
+    assert_int_equal(hbg_run_cancel(run[0]), HBG_OK);
+    assert_int_equal(hbg_run_finish(run[0], NULL), HBG_E_CANCELLED);
+    hbg_program_destroy(slow);
+    hbg_program_destroy(program);
+}
+
+/* ---- what the build reads ---- */
+
+static const int32_t *told;             /* memory that a guard names */
+static int32_t read_by_build;
+
+/* (in table, out y): y = table[0], read by the build */
+static void reading_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    read_by_build = hbg_read_i32(g, hbg_args_region(args, 0), HBG_SHAPE(0));
+    hbg_submit(g, SET, hbg_out(hbg_args_region(args, 1)), hbg_i32(read_by_build));
+}
+
+static void guarding_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_guard(g, told, sizeof *told);
+    hbg_submit(g, SET, hbg_out(hbg_args_region(args, 0)), hbg_i32(*told));
+}
+
+static void a_build_waits_for_what_it_reads(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    static int32_t y[LENGTH], z[LENGTH];
+    struct hbg_error error = HBG_OPTIONS(error);
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
+    struct hbg_buffer *buffer;
+    struct hbg_run second;
+    options.error = &error;
+    options.poll = true;
+    assert_int_equal(hbg_buffer_create(device, sizeof y, &buffer), HBG_OK);
+    struct hbg_region table = hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(LENGTH));
+    struct hbg_program *writer = PROGRAM(device, set_build, kernels);
+    for (int pure = 0; pure < 2; pure++) {
+        struct hbg_program *reader = program_create(device, &(struct program_spec){ .build = reading_build, KERNEL_TABLE(kernels), .pure = pure });
+        struct hbg_program *guard = program_create(device, &(struct program_spec){ .build = guarding_build, KERNEL_TABLE(kernels), .pure = pure });
+        for (int i = 1; i < 8; i++) {
+            struct hbg_arg_list list = HBG_ARGS(hbg_in(table), hbg_out(HOST_I32(z, LENGTH)));
+            struct hbg_run first = prepared(writer, HBG_ARGS(hbg_out(table), hbg_i32(i / 2), hbg_i32(2000)));
+            assert_int_equal(hbg_run_prepare(reader, list, &options, &second), HBG_E_BUSY);
+            assert_non_null(strstr(error.text, "buffer"));
+            assert_int_equal(hbg_run_launch(first), HBG_OK);
+            second = launched(reader, list);
+            ends(second, HBG_OK);
+            ends(first, HBG_OK);
+            assert_int_equal(z[3], i / 2);
+
+            told = &y[5];
+            list = HBG_ARGS(hbg_out(HOST_I32(z, LENGTH)));
+            first = prepared(writer, SET_ARGS(y, 10 + i / 2, 2000));
+            assert_int_equal(hbg_run_prepare(guard, list, &options, &second), HBG_E_BUSY);
+            assert_int_equal(hbg_run_launch(first), HBG_OK);
+            second = launched(guard, list);
+            ends(second, HBG_OK);
+            ends(first, HBG_OK);
+            assert_int_equal(z[3], 10 + i / 2);
+        }
+        hbg_program_destroy(guard);
+        hbg_program_destroy(reader);
+    }
+    hbg_program_destroy(writer);
+    hbg_buffer_destroy(buffer);
+}
+
+/* ---- completion callbacks ---- */
+
+struct told { struct hbg_device *device; atomic_int calls; struct hbg_run run; enum hbg_status status, inside; };
+
+static void tell(void *user, struct hbg_run run, enum hbg_status status)
+{
+    struct told *t = user;
+    t->run = run;
+    t->status = status;
+    t->inside = hbg_run_cancel(run);
+    atomic_fetch_add(&t->calls, 1);
+}
+
+static void a_callback_is_called_once(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    hbg_build_fn *build[] = { empty_build, hold_build, fail_build };
+    static const enum hbg_status expected[] = { HBG_OK, HBG_OK, HBG_E_KERNEL };
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
+    struct told t = { .device = device };
+    options.done = tell;
+    options.done_user = &t;
+    atomic_store(&hold, 0);
+    for (int i = 0; i < 3; i++) {
+        struct hbg_program *program = PROGRAM(device, build[i], kernels);
+        struct hbg_run run;
+        for (int k = 0; k < 20; k++) {
+            atomic_store(&t.calls, 0);
+            assert_int_equal(hbg_run_prepare(program, HBG_NO_ARGS, &options, &run), HBG_OK);
+            assert_int_equal(hbg_run_launch(run), HBG_OK);
+            for (int n = 0; n < 5000 && !atomic_load(&t.calls); n++) sleep_ms(1);       /* without any wait of the host's */
+            assert_int_equal(atomic_load(&t.calls), 1);
+            assert_int_equal(t.status, expected[i]);
+            assert_int_equal(t.inside, HBG_E_REENTRANT);
+            assert_int_equal(t.run.generation, run.generation);
+            assert_int_equal(hbg_run_finish(run, NULL), expected[i]);
+        }
+        hbg_program_destroy(program);
+    }
+    struct hbg_program *program = PROGRAM(device, hold_build, kernels);
+    struct hbg_run first, second;
+    atomic_store(&hold, 1);
+    atomic_store(&t.calls, 0);
+    first = launched(program, HBG_NO_ARGS);
+    assert_int_equal(hbg_run_prepare(program, HBG_NO_ARGS, &options, &second), HBG_OK);
+    assert_int_equal(hbg_run_launch(second), HBG_OK);
+    assert_int_equal(hbg_run_cancel(second), HBG_OK);
+    assert_int_equal(atomic_load(&t.calls), 1);
+    assert_int_equal(t.status, HBG_E_CANCELLED);
+    ends(second, HBG_E_CANCELLED);
+    assert_int_equal(hbg_run_prepare(program, HBG_NO_ARGS, &options, &second), HBG_OK);
+    assert_int_equal(hbg_run_cancel(second), HBG_OK);               /* never launched: it has not ended either */
+    assert_int_equal(hbg_run_finish(second, NULL), HBG_E_CANCELLED);
+    assert_int_equal(atomic_load(&t.calls), 1);
+    atomic_store(&hold, 0);
+    ends(first, HBG_OK);
+    hbg_program_destroy(program);
+}
+
+/* ---- several host threads ---- */
+
+struct client { struct hbg_program *program, *reader; int number, runs; int32_t out[LENGTH], back[LENGTH]; };
+
+static void *be_client(void *user)
+{
+    struct client *c = user;
+    for (int i = 0; i < c->runs; i++) {
+        struct hbg_result result = HBG_OPTIONS(result);
+        int32_t value = c->number * 100000 + i;
+        if (hbg_run_sync(c->program, SET_ARGS(c->out, value, i % 50), &result) || c->out[LENGTH - 1] != value) return user;
+        if (hbg_run_sync(c->reader, COPY_ARGS(c->out, c->back), &result) || c->back[0] != value) return user;
+    }
+    return NULL;
+}
+
+static void threads_prepare_at_once(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    enum { CLIENTS = 4 };
+    static struct client client[CLIENTS];
+    pthread_t thread[CLIENTS];
+    struct hbg_program *program = program_create(device, &(struct program_spec){ .build = set_build, KERNEL_TABLE(kernels), .pure = true });
+    struct hbg_program *reader = PROGRAM(device, copy_build, kernels);
+    for (int i = 0; i < CLIENTS; i++) {
+        client[i] = (struct client){ .program = program, .reader = reader, .number = i, .runs = test_scaled(200) };
+        assert_int_equal(pthread_create(&thread[i], NULL, be_client, &client[i]), 0);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        void *failed;
+        assert_int_equal(pthread_join(thread[i], &failed), 0);
+        assert_null(failed);
+    }
+    hbg_program_destroy(reader);
+    hbg_program_destroy(program);
+}
+
+/* Large arguments: the copies are made while the run before is still at work, and never after the launch that needs them. */
+static void large_uploads_are_whole(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    enum { COUNT = 1 << 18 };
+    static int32_t from[DEPTH][COUNT], to[DEPTH][COUNT];
+    struct hbg_program *program = PROGRAM(device, copy_build, kernels);
+    struct hbg_run run[DEPTH];
+    for (int n = 0; n < 12 + DEPTH; n++) {
+        int at = n % DEPTH;
+        if (n >= DEPTH) {
+            ends(run[at], HBG_OK);
+            assert_memory_equal(from[at], to[at], sizeof from[at]);
+        }
+        if (n >= 12) continue;
+        for (int i = 0; i < COUNT; i++) from[at][i] = i ^ n;
+        run[at] = launched(program, HBG_ARGS(hbg_in(HOST_I32(from[at], COUNT)), hbg_out(HOST_I32(to[at], COUNT))));
+    }
+    for (int i = 0; i < 5; i++) {                       /* given up with copies on their way: the memory is the caller's again at once */
+        int32_t *once = test_malloc(sizeof from[0]);
+        memset(once, i, sizeof from[0]);
+        run[0] = prepared(program, HBG_ARGS(hbg_in(HOST_I32(once, COUNT)), hbg_out(HOST_I32(to[0], COUNT))));
+        assert_int_equal(hbg_run_cancel(run[0]), HBG_OK);
+        assert_int_equal(hbg_run_finish(run[0], NULL), HBG_E_CANCELLED);
+        test_free(once);
+    }
+    hbg_program_destroy(program);
+}
+
+int main(void)
+{
+    static const struct device_test tests[] = {
+        DEVICE_TEST(every_run_writes_its_number), DEVICE_TEST(streams_are_made_once_a_slot), DEVICE_TEST(a_wait_is_for_its_own_run),
+        DEVICE_TEST(a_failed_run_leaves_the_others_alone), DEVICE_TEST(a_queued_run_is_cancelled_at_once), DEVICE_TEST(two_runs_share_one_recording),
+        DEVICE_TEST(a_reader_waits_for_the_writer), DEVICE_TEST(a_prepare_times_out_at_the_gate), DEVICE_TEST(columns_of_one_matrix_do_not_conflict),
+        DEVICE_TEST(a_build_waits_for_what_it_reads), DEVICE_TEST(a_callback_is_called_once), DEVICE_TEST(threads_prepare_at_once),
+        DEVICE_TEST(large_uploads_are_whole),
+    };
+    return DEVICE_TESTS_RUN(tests);
+}
