@@ -27,7 +27,7 @@ struct cpu_spec {
 static enum hbg_status read_spec(struct hbg__option_set *set, struct cpu_spec *spec, struct hbg_error *error)
 {
     static const char *const memories[] = { "unified", "discrete" };
-    int64_t workers = hbg__cpu_count(), spin_us = SPIN_DEFAULT_US, stall_ms = STALL_DEFAULT_MS, ring = RING_DEFAULT, depth = 0;
+    int64_t workers = hbg__cpu_count(), spin_us = SPIN_DEFAULT_US, stall_ms = STALL_DEFAULT_MS, ring = RING_DEFAULT, depth;
     bool pin = false, spill = true, poison = false;
     int memory = 0;
     if (workers > WORKERS_MAX) workers = WORKERS_MAX;
@@ -38,11 +38,11 @@ static enum hbg_status read_spec(struct hbg__option_set *set, struct cpu_spec *s
     hbg__option_i64(set, "stall_ms", 1, STALL_MAX_MS, &stall_ms);
     hbg__option_i64(set, "ring", RING_MIN, RING_MAX, &ring);
     hbg__option_bool(set, "spill", &spill);
-    hbg__option_i64(set, "depth", 1, DEPTH_MAX, &depth);
     hbg__option_bool(set, "poison", &poison);
+    depth = poison ? 1 : DEPTH_DEFAULT;
+    hbg__option_i64(set, "depth", 1, DEPTH_MAX, &depth);
     if (!hbg__option_finish(set)) return hbg__error_set(error, HBG_E_OPTION, set->problem_key, "%s", set->problem);
     if (ring & (ring - 1)) return hbg__error_set(error, HBG_E_OPTION, "ring", "option \"ring\" is %lld; it must be a power of two", (long long)ring);
-    if (depth == 0) depth = poison ? 1 : DEPTH_DEFAULT;
     if (poison && depth != 1) return hbg__error_set(error, HBG_E_OPTION, "depth", "option \"depth\" is %lld; with poison=1 one run is watched at a time, so it must be 1", (long long)depth);
     *spec = (struct cpu_spec){
         .workers = { .workers = (uint32_t)workers, .pin = pin, .spill = spill, .ring_capacity = (uint32_t)ring,
