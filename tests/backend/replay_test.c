@@ -256,6 +256,7 @@ static void misses_of_storages(struct hbg_device *device, const struct device_ki
     (void)kind;
     struct hbg_program *program = pure_program(device, alias_build);
     static int32_t data[4 * N];
+    memset(data, 0, sizeof data);                           /* each device multiplies it some more */
 #define AT(a, b, c) HBG_ARGS(hbg_inout(HOST_I32(data + (a), N)), hbg_inout(HOST_I32(data + (b), N)), hbg_inout(HOST_I32(data + (c), N)))
     run_as(device, program, AT(0, N / 2, 2 * N), false);
     missed(device, program, AT(0, N / 4, 2 * N), "argument 1: its distance from others in its storage");
