@@ -143,6 +143,11 @@ endif()
 add_executable(sched_bench EXCLUDE_FROM_ALL bench/sched/sched_bench.c)
 target_link_libraries(sched_bench PRIVATE hbg_test_base hbg_test_support hbg_static)
 
+# ---- what views off the grid cost a submit: cmake --build build/test --target views_bench ----
+
+add_executable(views_bench EXCLUDE_FROM_ALL bench/views/views_bench.c)
+target_link_libraries(views_bench PRIVATE hbg_flags hbg_static)
+
 # ---- scripts ----
 
 find_program(HBG_PYTHON python3)

@@ -95,6 +95,7 @@ static void reset_counts(struct hbg_graph *g)
     g->pool_top = 1;                    /* 0 is no block, no part, no node */
     g->pool_limit = (uint32_t)(g->pool_arena.above / 16 < HBG__CHAIN ? g->pool_arena.above / 16 : HBG__CHAIN);
     g->grid_count = 0;
+    g->looks = 0;
     g->regrid_home = HBG__NIL;
     g->scope_depth = g->scope_end_count = g->merged_at = 0;
     g->free_first = g->free_count = 0;

@@ -7,7 +7,8 @@
  *     storage.c             what a region's `storage` number means in this build
  *     layouts.c             interned layouts
  *     hazard_map.*          who wrote and who read which bytes last, with hazard_grid.* (arithmetic of cells), hazard_classify.c
- *                           (what a region is), hazard_parts.h (what covers cells in part) and hazard_regrid.c (other cells)
+ *                           (what a region is), hazard_span.c (which cells it touches), hazard_note.c (entering accesses),
+ *                           hazard_parts.h (what covers cells in part) and hazard_regrid.c (other cells)
  *     append.*              records, arguments, edge rows, waiter lists, roots
  *     scope.c               scopes, intermediates, reuse of their bytes
  *     hazard_stats.*        how much the map holds
@@ -46,7 +47,8 @@ enum {
 enum {
     HBG__STORAGE_FREED = 1,             /* its scope has ended */
     HBG__STORAGE_SHARED = 2,            /* the layout of its argument does not cover it all: a group of several, or a buffer that the build names too */
-    HBG__STORAGE_GROWN = 4              /* its grid was made before the build named the buffer: hazard_regrid.c makes it larger */
+    HBG__STORAGE_GROWN = 4,             /* its grid was made before the build named the buffer: hazard_regrid.c makes it larger */
+    HBG__STORAGE_LONG = 8               /* searches in its history have become long: hazard_regrid.c folds it */
 };
 
 /* Why the short way leaves a storage alone: freed, or without bytes; of a home: `wide` is in use. */
@@ -90,6 +92,8 @@ struct hbg__storage {
     _Alignas(HBG__LINE) uint64_t size_bytes;
     int64_t lower;
     uint64_t first;                     /* of a device buffer: where byte 0 lies in it */
+    uint32_t part_count;                /* accesses since the last fold that are kept as parts */
+    uint64_t search_excess;             /* since then: hazard_map.h */
     uint32_t parent;                    /* whose layout gives the axes of the grid: the longest argument of the group */
 };
 _Static_assert(sizeof(struct hbg__storage) == 4 * HBG__LINE, "found by a shift, and lines of its own");
@@ -158,8 +162,10 @@ struct hbg_graph {
     uint32_t generation;                /* the last one given out; never reset, never repeated */
     uint32_t cell_top, pool_top, pool_limit, grid_count;
     uint32_t stamp;                     /* the last one given out, as above */
+    uint64_t looks;                     /* at parts, of this build */
     uint32_t regrid_home;               /* storage whose grid wants to change after this submit; HBG__NIL: none */
-    struct hbg__view regrid_view;
+    struct hbg__view regrid_view;       /* the access that wants it */
+    bool regrid_of_run;                 /* this is one run of it */
 
     /* scopes and heap */
     struct hbg__scope *scopes;

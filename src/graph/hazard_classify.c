@@ -71,8 +71,8 @@ static void set_fast(struct hbg__storage *s, const struct hbg__grid *grid)
 
 bool hbg__hazard_lay_cells(struct hbg_graph *g, uint32_t home, struct hbg__grid *grid)
 {
-    if (g->cell_top > UINT32_MAX - grid->total ||
-        !hbg__arena_fit(&g->cell_arena, 0, ((size_t)g->cell_top + grid->total) * sizeof(struct hbg__cell))) {
+    if (g->cell_top >= UINT32_MAX - grid->total ||
+        !hbg__arena_fit(&g->cell_arena, 0, ((size_t)g->cell_top + grid->total + 1) * sizeof(struct hbg__cell))) {
         hbg__graph_fail_memory(g, "hazard map");
         return false;
     }
@@ -80,7 +80,7 @@ bool hbg__hazard_lay_cells(struct hbg_graph *g, uint32_t home, struct hbg__grid 
     s->cell_base = g->cell_top;
     s->cell_layout = 0;
     s->cell_type = HBG__NO_TYPE;
-    g->cell_top += grid->total;
+    g->cell_top += grid->total + 1;     /* the last is the outside */
     grid->excess = 0;
     set_fast(s, grid);
     return hbg__hazard_new_generation(g, home);

@@ -150,9 +150,13 @@ void hbg__grid_set_cells(struct hbg__grid *grid, const int64_t *cell, const stru
     }
 }
 
-void hbg__grid_cell_view(const struct hbg__grid *grid, uint32_t index, struct hbg__view *view)
+void hbg__grid_cell_view(const struct hbg__grid *grid, struct hbg__reach all, uint32_t index, struct hbg__view *view)
 {
     int64_t off = grid->origin, shape[5];
+    if (index == grid->total) {
+        *view = (struct hbg__view){ .lo = all.lower, .run = all.upper - all.lower };
+        return;
+    }
     for (int a = grid->axes - 1; a >= 0; a--) {
         int64_t lo = (int64_t)(index % grid->count[a]) * grid->cell[a] - grid->shift[a], hi = lo + grid->cell[a];
         index /= grid->count[a];
@@ -162,121 +166,4 @@ void hbg__grid_cell_view(const struct hbg__grid *grid, uint32_t index, struct hb
     }
     bool touches = hbg__view_canonical(view, off, grid->unit, grid->axes, shape, grid->stride);
     HBG_ASSERT(touches);
-}
-
-static void span_of_box(const struct hbg__grid *grid, const struct hbg__box *box, struct hbg__span *span)
-{
-    span->box = true;
-    span->comb = NULL;
-    span->cells = 1;
-    for (int a = 0; a < grid->axes; a++) {
-        int64_t lo = box->lo[a] + grid->shift[a], hi = lo + box->count[a], cell = grid->cell[a];
-        span->lo[a] = (uint32_t)(lo / cell);
-        span->hi[a] = (uint32_t)divide_up(hi, cell);
-        span->full_lo[a] = box->lo[a] == 0 ? span->lo[a] : (uint32_t)divide_up(lo, cell);
-        span->full_hi[a] = box->lo[a] + box->count[a] == grid->extent[a] ? span->hi[a] : (uint32_t)(hi / cell);
-        if (span->full_hi[a] < span->full_lo[a]) span->full_hi[a] = span->full_lo[a];
-        span->cells *= span->hi[a] - span->lo[a];
-    }
-}
-
-/* All cells whose hull along the axes meets the view's: exact from the outside until the hull first leaves one step. Bytes
-   outside the parent belong to the nearest cells, so that every byte of the storage has a cell. */
-static void span_of_hull(const struct hbg__grid *grid, const struct hbg__view *view, struct hbg__span *span)
-{
-    int64_t lo = view->lo - grid->origin, hi = hbg__view_end(view) - 1 - grid->origin;
-    bool one = true;
-    span->box = false;
-    span->comb = NULL;
-    span->cells = 1;
-    for (int a = 0; a < grid->axes; a++) {
-        int64_t from = 0, to = grid->extent[a] - 1;
-        if (one) {
-            from = lo < 0 ? 0 : lo / grid->stride[a];
-            to = hi < 0 ? 0 : hi / grid->stride[a];
-            lo -= from * grid->stride[a];
-            hi -= to * grid->stride[a];
-            one = from == to;
-            if (from >= grid->extent[a]) from = grid->extent[a] - 1;
-            if (to >= grid->extent[a]) to = grid->extent[a] - 1;
-        }
-        span->lo[a] = (uint32_t)((from + grid->shift[a]) / grid->cell[a]);
-        span->hi[a] = (uint32_t)((to + grid->shift[a]) / grid->cell[a]) + 1;
-        span->full_lo[a] = span->full_hi[a] = span->lo[a];
-        span->cells *= span->hi[a] - span->lo[a];
-    }
-}
-
-/* Worth it when the runs touch fewer than half of the cells between them. */
-static void try_comb(const struct hbg__grid *grid, const struct hbg__view *view, struct hbg__span *span)
-{
-    int64_t cell_bytes = grid->cell[0] * grid->stride[0], lo = view->lo - grid->origin;
-    uint64_t runs = 1, each = (uint64_t)(view->run / cell_bytes) + 2;
-    if (grid->axes != 1 || view->rank == 0 || lo < 0 || hbg__view_end(view) - grid->origin > grid->extent[0] * grid->stride[0]) return;
-    for (int d = 0; d < view->rank && runs < span->cells; d++) runs *= (uint64_t)view->count[d];
-    if (runs >= span->cells || runs * each > span->cells / 2) return;
-    span->cells = runs * each;
-    span->comb = view;
-}
-
-void hbg__grid_span(const struct hbg__grid *grid, const struct hbg__view *view, struct hbg__span *span)
-{
-    struct hbg__box box;
-    if (hbg__grid_box(grid, view, &box)) {
-        span_of_box(grid, &box, span);
-        return;
-    }
-    span_of_hull(grid, view, span);
-    try_comb(grid, view, span);
-}
-
-/* One run: bytes [lo, hi) of the parent. */
-static bool comb_run(const struct hbg__grid *grid, int64_t lo, int64_t hi, hbg__row_fn *visit, void *context)
-{
-    int64_t cell_bytes = grid->cell[0] * grid->stride[0], shift = grid->shift[0] * grid->stride[0], end = grid->extent[0] * grid->stride[0];
-    uint32_t first = (uint32_t)((lo + shift) / cell_bytes), last = (uint32_t)((hi - 1 + shift) / cell_bytes);
-    uint32_t full_lo = lo == 0 ? first : (uint32_t)divide_up(lo + shift, cell_bytes);
-    uint32_t full_hi = hi == end ? last + 1 : (uint32_t)((hi + shift) / cell_bytes);
-    if (full_hi < full_lo) full_hi = full_lo;
-    return visit(context, first, last - first + 1, full_lo - first, full_hi - first);
-}
-
-static bool comb_rows(const struct hbg__grid *grid, const struct hbg__view *view, hbg__row_fn *visit, void *context)
-{
-    int64_t at[HBG__VIEW_RANK_MAX] = { 0 }, lo = view->lo - grid->origin;
-    for (;;) {
-        int d = view->rank - 1;
-        if (!comb_run(grid, lo, lo + view->run, visit, context)) return false;
-        for (; d >= 0; d--) {
-            lo += view->stride[d];
-            if (++at[d] < view->count[d]) break;
-            lo -= at[d] * view->stride[d];
-            at[d] = 0;
-        }
-        if (d < 0) return true;
-    }
-}
-
-bool hbg__grid_rows(const struct hbg__grid *grid, const struct hbg__span *span, hbg__row_fn *visit, void *context)
-{
-    int last = grid->axes - 1;
-    uint32_t at[5];
-    if (span->comb) return comb_rows(grid, span->comb, visit, context);
-    for (int a = 0; a < grid->axes; a++) at[a] = span->lo[a];
-    for (;;) {
-        uint32_t index = 0;
-        bool covered = true;
-        for (int a = 0; a < last; a++) {
-            index = (index + at[a]) * grid->count[a + 1];
-            covered = covered && at[a] >= span->full_lo[a] && at[a] < span->full_hi[a];
-        }
-        uint32_t lo = covered ? span->full_lo[last] - span->lo[last] : 0, hi = covered ? span->full_hi[last] - span->lo[last] : 0;
-        if (!visit(context, index + span->lo[last], span->hi[last] - span->lo[last], lo, hi)) return false;
-        int a = last - 1;
-        for (; a >= 0; a--) {
-            if (++at[a] < span->hi[a]) break;
-            at[a] = span->lo[a];
-        }
-        if (a < 0) return true;
-    }
 }

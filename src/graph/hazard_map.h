@@ -29,8 +29,10 @@
  * threshold, the grid takes the box of the access at hand, after the submit (hazard_regrid.c), and the threshold grows
  * fourfold. A grid that a read suggested also gives way to the first write, since writes tile a storage and reads overlap.
  * The history is carried over as parts.
- * Where that would be long, all writers so far are joined by one noop and all readers by another, and these two are the new
- * whole level: orders are added there, never lost.
+ *
+ * Folds. Where carrying would be long, and where searches for what shares bytes with an access stay long (parts looked at, pair
+ * tests counted many times), all writers so far are joined by one noop and all readers by another, and these two are the new
+ * whole level: orders are added there, never lost. So what a submit costs does not grow with the length of the history.
  *
  * Cost: a whole cell is a few loads; a box is one visit a cell; a part is one pair test for each part in its cells.
  */
@@ -49,7 +51,13 @@ _Static_assert(sizeof(struct hbg__cell) == 16, "four cells a cache line");
 
 #define HBG__CHAIN 0x80000000u
 
-enum { HBG__USUAL_WORK = 32 };          /* cells of an access, or parts in a cell, that are no reason for another grid */
+enum {
+    HBG__USUAL_WORK = 32,               /* cells of an access, or parts in a cell, that are no reason for another grid */
+    HBG__TEST_COST = 16,                /* a pair test, in looks at a part */
+    HBG__USUAL_SEARCH = 1024,           /* of one access, in looks: no reason for a fold */
+    HBG__LONG_SEARCH = 1 << 14,         /* looks beyond the usual, of all accesses since the last fold, that are one */
+    HBG__FOLD_PARTS = 64                /* parts between two folds at least */
+};
 
 struct hbg__grid {
     int32_t axes;                       /* of the parent: sorted by stride, descending, nested */
@@ -77,7 +85,7 @@ bool hbg__hazard_note(struct hbg_graph *g, const struct hbg__access *access, uin
 /* Everybody who touched any byte of the storage, into g->gathered. False: latched. */
 bool hbg__hazard_gather_all(struct hbg_graph *g, uint32_t home);
 
-/* Give the storage the grid that an access has asked for, if one has. Between submits. False: latched. */
+/* Give the storage the grid that an access has asked for, or fold its history, if one has. Between submits. False: latched. */
 bool hbg__hazard_regrid(struct hbg_graph *g);
 
 /* Lay the cells of `grid` over the storage, all empty; the short way is set up. False: latched. */

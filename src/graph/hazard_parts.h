@@ -31,6 +31,12 @@ static inline struct hbg__view_answer *hbg__view_answer(struct hbg_graph *g, uin
 /* A view in the pool: its index; 0: no memory, latched. */
 uint32_t hbg__view_add(struct hbg_graph *g, const struct hbg__view *view);
 
+/* Are these the same bytes in the same form? */
+bool hbg__view_same(const struct hbg__view *a, const struct hbg__view *b);
+
+/* Add the newest task to a chain of readers, once. False: latched. */
+bool hbg__reader_enter(struct hbg_graph *g, uint32_t *chain, uint32_t mark);
+
 /* Put a part at the head of a list. The list must not lie in the pool. False: latched. */
 bool hbg__part_add(struct hbg_graph *g, uint32_t *list, uint32_t view, uint32_t writer, uint32_t readers);
 

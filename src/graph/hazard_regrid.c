@@ -13,12 +13,14 @@
 static const uint64_t nodes_max = 1 << 16;
 
 /* Cells for accesses of `box` units where those of `cell` units were before. When the two are far apart, both are likely to
-   go on, and the middle costs each the square root of what the other's cells would cost it. */
-static int64_t new_cell(int64_t cell, int64_t box)
+   go on, and the middle costs each the square root of what the other's cells would cost it. For views of many runs always
+   the middle, since they touch more cells the smaller these are. */
+static int64_t new_cell(int64_t cell, int64_t box, bool is_run)
 {
     int64_t small = cell < box ? cell : box, large = cell < box ? box : cell;
     int doublings = 63 - __builtin_clzll((unsigned long long)(large / small));
-    return doublings > 4 ? small << doublings / 2 : box;
+    if (is_run) doublings++;
+    return is_run || doublings > 4 ? small << doublings / 2 : box;
 }
 
 static bool same_cells(const struct hbg__grid *a, const struct hbg__grid *b)
@@ -37,12 +39,12 @@ static bool carry(struct hbg_graph *g, uint32_t part)
 }
 
 /* A cell's own history becomes a part; its readers go with it. */
-static bool carry_cell(struct hbg_graph *g, const struct hbg__grid *grid, uint32_t index, const struct hbg__cell *cell)
+static bool carry_cell(struct hbg_graph *g, const struct hbg__grid *grid, struct hbg__reach all, uint32_t index, const struct hbg__cell *cell)
 {
     struct hbg__view bytes;
     uint32_t part = 0;
     if (!(cell->writer | cell->readers)) return true;
-    hbg__grid_cell_view(grid, index, &bytes);
+    hbg__grid_cell_view(grid, all, index, &bytes);
     uint32_t view = hbg__view_add(g, &bytes);
     return view && hbg__part_add(g, &part, view, cell->writer, cell->readers) && carry(g, part);
 }
@@ -55,7 +57,7 @@ static bool carry_all(struct hbg_graph *g, uint32_t home)
     for (uint32_t i = s->touched_lo; i < s->touched_hi; i++) {
         struct hbg__cell cell = *hbg__cell_at(g, i);
         if (cell.generation != s->generation) continue;
-        if (!carry_cell(g, grid, i - s->cell_base, &cell)) return false;
+        if (!carry_cell(g, grid, hbg__storage_reach(s), i - s->cell_base, &cell)) return false;
         for (uint32_t part = cell.parts; part; part = hbg__part_at(g, part)->next)
             if (!carry(g, part)) return false;
     }
@@ -69,7 +71,7 @@ static uint64_t nodes_needed(const struct hbg_graph *g, const struct hbg__grid *
     for (uint32_t i = 0; i < g->gathered_count && nodes <= nodes_max; i++) {
         struct hbg__span span;
         hbg__grid_span(grid, hbg__part_view(g, hbg__part_at(g, g->gathered[i])), &span);
-        if (!span.box && !span.comb && span.cells > HBG__SPAN_OF_HULL_MAX) return nodes_max + 1;
+        if (!span.box && !span.runs && span.cells > HBG__SPAN_OF_HULL_MAX) return nodes_max + 1;
         nodes += span.cells;
     }
     return nodes;
@@ -124,7 +126,7 @@ static bool cells_for_access(struct hbg_graph *g, struct hbg__grid *old, struct 
     old->excess = 0;
     old->by_read = false;
     if (!hbg__grid_box(old, &g->regrid_view, &box)) return false;
-    for (int a = 0; a < grid->axes; a++) cell[a] = gives_way ? box.count[a] : new_cell(grid->cell[a], box.count[a]);
+    for (int a = 0; a < grid->axes; a++) cell[a] = gives_way ? box.count[a] : new_cell(grid->cell[a], box.count[a], g->regrid_of_run);
     hbg__grid_set_cells(grid, cell, &box);
     if (same_cells(old, grid)) return false;
     grid->by_read = false;
@@ -137,9 +139,10 @@ bool hbg__hazard_regrid(struct hbg_graph *g)
     uint32_t home = g->regrid_home;
     struct hbg__storage *s = &g->storages[home];
     struct hbg__grid *old = hbg__grid_at(g, s->grid), grid = *old;
-    bool grown = s->flags & HBG__STORAGE_GROWN;
+    bool grown = s->flags & HBG__STORAGE_GROWN, is_long = s->flags & HBG__STORAGE_LONG;
     g->regrid_home = HBG__NIL;
-    s->flags &= ~(uint32_t)HBG__STORAGE_GROWN;
+    s->flags &= ~(uint32_t)(HBG__STORAGE_GROWN | HBG__STORAGE_LONG);
+    if (is_long) return hbg__hazard_fold(g, home) && hbg__hazard_new_generation(g, home);
     if (grown) hbg__grid_extend(&grid, hbg__storage_reach(s));
     else if (!cells_for_access(g, old, &grid)) return true;
     return change_to(g, home, &grid);

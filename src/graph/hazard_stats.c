@@ -16,6 +16,7 @@ bool hbg__hazard_stats(const struct hbg_graph *g, uint32_t serial, struct hbg__h
     if (!g || serial == 0 || g->serial != serial) return false;
     stats->storages = g->storage_count;
     stats->cells = g->cell_top;
+    stats->looks = g->looks;
     stats->list_bytes = (uint64_t)(g->pool_top - 1) * HBG__POOL_UNIT;
     for (uint32_t i = 0; i < g->storage_count; i++) {
         if (!g->storages[i].grid) continue;

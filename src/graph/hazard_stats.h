@@ -12,6 +12,7 @@ struct hbg__hazard_stats {
     uint32_t storages, grids;           /* grids: storages that have cells */
     uint64_t cells, cells_used;         /* laid out, those of grids that were replaced included; in use now */
     uint64_t list_bytes;                /* readers beyond the first, views, parts */
+    uint64_t looks;                     /* at parts while producers were collected: hazard_map.h */
 };
 
 /* Of the build with this number; false, and nothing is known: the object has begun another one since, or there is none.
