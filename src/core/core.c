@@ -22,6 +22,11 @@ void hbg__core_open(struct hbg__core *core, uint32_t worker, bool no_kernels, co
     core->detail = 0;
     core->detail_task = HBG__NIL;
     core->told_cancelled = false;
+#ifdef HBG_ATOMIC_SIM
+    core->simulated = true;
+#else
+    core->simulated = false;
+#endif
 }
 
 void hbg__core_begin(struct hbg__core *core, const struct hbg__launch *launch, const unsigned char *payload)

@@ -34,6 +34,7 @@ struct hbg__core {
     int64_t detail;                     /* what hbg_fail() said, of task detail_task */
     uint32_t detail_task;
     bool told_cancelled;                /* a kernel of this run has asked, and was told so */
+    bool simulated;                     /* one thread runs all cores: who asks lets the others go on */
 };
 
 #ifdef __cplusplus

@@ -2,6 +2,9 @@
 /* view.c - what a kernel may ask of its view beyond plain data. */
 #include "core/core.h"
 
+#include "atomic/sim_calls.h"
+#include "base/check.h"
+
 static struct hbg__core *core_of(const struct hbg_task_view *view)
 {
     HBG__STATIC_ASSERT(offsetof(struct hbg__core, view) == 0, "the view is the first member of its core");
@@ -27,6 +30,7 @@ void *hbg_view_scratch(const struct hbg_task_view *t, size_t *size_bytes)
 bool hbg_view_cancelled(const struct hbg_task_view *t)
 {
     struct hbg__core *core = core_of(t);
+    if (HBG_UNLIKELY(core->simulated)) hbg__sim_yield();
     /* relaxed: a hint that publishes nothing; the run's end is ordered elsewhere */
     bool cancelled = (hbg__load_relaxed32(core->stop) & HBG__STOP_CANCEL) != 0;
     if (cancelled) core->told_cancelled = true;

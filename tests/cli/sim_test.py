@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hbg sim: every scenario over some seeds, every mode, wrong command lines; a workload on a simulated device."""
+"""hbg sim: every scenario over some seeds, every mode, wrong command lines; each workload on a simulated device that is poisoned."""
 import os
 import re
 import subprocess
@@ -31,8 +31,10 @@ def main():
                           (("sim", "graphs", "--mode", "rnd"), 2), (("sim", "graphs", "--workers", "65"), 2), (("sim", "graphs", "spill"), 2)):
         done = run(*wrong)
         check(done.returncode == status and done.stderr.startswith("hbg sim: "), done)
-    for number in (1, 2):                       # a workload, too
-        done = run("run", "cholesky", "--verify", "--device", f"sim:workers=8,seed={number},mode=few")
+    smaller = {"bgemm": ("task_num=20", "tile=32"), "stencil": ("steps=10",), "vector": ("n=65536", "block=4096")}
+    for number, name in enumerate(("vector", "matmul", "bgemm", "stencil", "cholesky", "paged_attention", "gp")):
+        spec = f"sim:workers={number + 1},seed={number},memory=discrete,poison=1,mode={('random', 'few')[number % 2]}"
+        done = run("run", name, *smaller.get(name, ()), "--rounds", "1", "--verify", "--device", spec)
         check(done.returncode == 0 and "verified" in done.stdout, done)
 
 

@@ -116,6 +116,36 @@ static void a_worker_stops_for_ever(void **state)
     assert_int_equal(lost, 1);
 }
 
+/* ---- a kernel that goes on until it is told to stop: others go on while it asks ---- */
+
+static int until_cancelled(const struct hbg_task_view *t)
+{
+    while (!hbg_view_cancelled(t)) {}
+    return 0;
+}
+static const struct hbg_kernel waiting[] = { HBG_KERNEL(0, until_cancelled, "inout i32") };
+
+static void a_kernel_asks_whether_it_is_cancelled(void **state)
+{
+    (void)state;
+    for (int workers = 1; workers < 4; ++workers) {
+        static int32_t x[5];
+        char spec[64];
+        struct hbg_run run;
+        snprintf(spec, sizeof spec, "sim:workers=%d", workers);
+        struct hbg_device *device = device_open(spec, NULL);
+        struct hbg_program *program = PROGRAM(device, build, waiting);
+        assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(HOST_I32(x, 5))), NULL, &run), HBG_OK);
+        assert_int_equal(hbg_run_launch(run), HBG_OK);
+        assert_int_equal(hbg_run_wait(run, 100000), HBG_TIMEOUT);
+        assert_int_equal(hbg_run_cancel(run), HBG_OK);
+        assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
+        assert_int_equal(hbg_run_finish(run, NULL), HBG_E_CANCELLED);
+        hbg_program_destroy(program);
+        device_close(device);
+    }
+}
+
 /* ---- several threads are the host ---- */
 
 static void *cancel_soon(void *run)
@@ -152,7 +182,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations), cmocka_unit_test(copies), cmocka_unit_test(streams), cmocka_unit_test(threads),
-        cmocka_unit_test(a_worker_stops_for_ever), cmocka_unit_test(another_thread_cancels),
+        cmocka_unit_test(a_worker_stops_for_ever), cmocka_unit_test(a_kernel_asks_whether_it_is_cancelled),
+        cmocka_unit_test(another_thread_cancels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

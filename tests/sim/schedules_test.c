@@ -185,6 +185,19 @@ static void lost(const char *name, uint64_t seed)
     sim_case_free(&c);
 }
 
+/* Each number of workers from 1 to 64. */
+static void crowded(const char *name, uint64_t seed)
+{
+    struct sim_taste taste = { .tasks = 40, .failures = true };
+    struct sim_case c;
+    sim_case_draw(&c, name, seed, &taste);
+    c.options.workers = 1 + (uint32_t)(seed % SIM_CASE_WORKERS);
+    sim_case_start(&c, sim);
+    for (int run = 0; run < 2; ++run) sim_case_run(&c, sim);
+    hbg__sim_run_closed(sim);
+    sim_case_free(&c);
+}
+
 /* Large, small, large again on one device and the same slots. */
 static void sizes(const char *name, uint64_t seed)
 {
@@ -212,7 +225,8 @@ static void sizes(const char *name, uint64_t seed)
 
 static const struct kind { const char *name; void (*run)(const char *name, uint64_t seed); int seeds; } kinds[] = {
     { "plain", plain, 24000 }, { "cancelled", cancelled, 16000 }, { "abandoned", abandoned, 12000 }, { "closed", closed, 12000 },
-    { "stalled", stalled, 8000 }, { "limited", limited, 8000 }, { "stopped", stopped, 16000 }, { "lost", lost, 8000 }, { "sizes", sizes, 400 },
+    { "stalled", stalled, 8000 }, { "limited", limited, 8000 }, { "stopped", stopped, 16000 }, { "lost", lost, 8000 }, { "crowded", crowded, 1280 },
+    { "sizes", sizes, 400 },
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
