@@ -236,6 +236,67 @@ static bool cancels(struct sim_case *c)
     return close_case(c);
 }
 
+/* ---- two runs in flight, of one recording where the program is pure ---- */
+
+struct flight {
+    int64_t cell[SIM_CELLS_MAX], expected[SIM_CELLS_MAX];
+    struct hbg_run run;
+    bool cancelled;
+};
+
+static bool take_off(struct sim_case *c, struct flight *flight)
+{
+    fill(c, flight->cell);
+    memcpy(flight->expected, flight->cell, sizeof flight->cell);
+    hbg__sim_graph_expect(&c->graph, flight->expected);
+    flight->cancelled = false;
+    if (hbg_run_prepare(c->program, HBG_ARGS(cells_of(c, flight->cell)), NULL, &flight->run) || hbg_run_launch(flight->run))
+        return wrong(c, "the run is not launched");
+    return true;
+}
+
+static bool land(struct sim_case *c, struct flight *flight)
+{
+    struct hbg_result result = HBG_OPTIONS(result);
+    enum hbg_status waited = hbg_run_wait(flight->run, HBG_FOREVER), status = hbg_run_finish(flight->run, &result);
+
+    if (waited || (status && !(flight->cancelled && status == HBG_E_CANCELLED)))
+        return wrong(c, "a run in flight: %s, %s: %s", hbg_status_name(waited), hbg_status_name(status), result.error.text);
+    return status || same(c, flight->cell, flight->expected);
+}
+
+/* some polls and now and then a cancel, then either of the two first */
+static bool fly_two(struct sim_case *c)
+{
+    struct flight flight[2];
+    enum hbg_run_state state;
+
+    if (!take_off(c, &flight[0]) || !take_off(c, &flight[1]))
+        return false;
+    for (uint64_t polls = hbg__rng_below(&c->rng, 20); polls > 0; polls--)
+        if (hbg_run_poll(flight[polls % 2].run, &state))
+            return wrong(c, "the poll fails");
+    uint64_t first = hbg__rng_below(&c->rng, 2), dropped = hbg__rng_below(&c->rng, 6);
+    if (dropped < 2) {
+        flight[dropped].cancelled = true;
+        if (hbg_run_cancel(flight[dropped].run))
+            return wrong(c, "the cancel fails");
+    }
+    return land(c, &flight[first]) && land(c, &flight[1 - first]);
+}
+
+static bool pairs(struct sim_case *c)
+{
+    struct hbg_error error = HBG_OPTIONS(error);
+
+    draw(c, ",depth=2", false);
+    if (open_case(c, &error))
+        (void)wrong(c, "the device: %s", error.text);
+    for (int i = 0; i < RUNS && !*c->why; i++)
+        (void)fly_two(c);
+    return close_case(c);
+}
+
 /* one worker stands still for a while, at some step */
 static bool stops(struct sim_case *c)
 {
@@ -270,6 +331,7 @@ static const struct { const char *name; bool (*run)(struct sim_case *c); } scena
     { "spill", spill },
     { "failures", failures },
     { "cancels", cancels },
+    { "pairs", pairs },
     { "stops", stops },
     { "faults", faults },
 };
@@ -372,7 +434,7 @@ int hbg__cmd_sim(int argc, char **argv)
     };
     const struct cli_command command = {
         "sim", "SCENARIO|all", "Runs random graphs under many schedules of simulated devices.\n"
-        "Scenarios: graphs, spill, failures, cancels, stops, faults.", options, sizeof options / sizeof *options,
+        "Scenarios: graphs, spill, failures, cancels, pairs, stops, faults.", options, sizeof options / sizeof *options,
     };
     const char **rest = calloc((size_t)argc + 1, sizeof *rest);
     uint64_t first = 1, last = 1;

@@ -96,7 +96,7 @@ struct hbg_device_options {
  *                      poison=0|1           for tests: fill what a run must not read before each run, and let its finish fail with
  *                                           HBG_E_OVERWRITTEN or HBG_E_IMAGE where it changed what it must not; 0
  *                      depth=N              runs in flight, each with memory of its own, up to 16; 2, and 1 with poison=1
- *                  Keys of "sim": memory, spill and poison as above, depth=1, and
+ *                  Keys of "sim": memory, spill, poison and depth as above, and
  *                      workers=N            simulated cores, at most 64; 4
  *                      seed=N               one seed is one schedule, the same every time; 1
  *                      mode=random|few|round|all    who goes on where: anybody; by priority, with few preemptions; one after the other;

@@ -8,7 +8,7 @@ import sys
 
 HBG = os.environ["HBG"]
 SEEDS = int(os.environ.get("HBG_TEST_SCALE", "100")) * 4
-SCENARIOS = ("graphs", "spill", "failures", "cancels", "stops", "faults")
+SCENARIOS = ("graphs", "spill", "failures", "cancels", "pairs", "stops", "faults")
 
 
 def run(*arguments):

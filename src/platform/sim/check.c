@@ -50,12 +50,16 @@ void hbg__sim_check_close(struct hbg__sim *sim)
     sim->check = NULL;
 }
 
-bool hbg__sim_check_launch(struct hbg__sim *sim, uint32_t task_count)
+void hbg__sim_check_launch(struct hbg__sim *sim)
+{
+    if (sim->check) sim->check->epoch = 0;
+}
+
+bool hbg__sim_check_fit(struct hbg__sim *sim, uint32_t task_count)
 {
     struct hbg__sim_check *check = sim->check;
-    if (!check) return true;
+    if (!check || task_count <= check->capacity) return true;
     check->epoch = 0;
-    if (task_count <= check->capacity) return true;
     free_tables(sim);
     check->seen = hbg__alloc_zero(sim->memory, task_count * sizeof *check->seen, sizeof *check->seen);
     check->closed = hbg__alloc_zero(sim->memory, task_count * sizeof *check->closed, sizeof *check->closed);

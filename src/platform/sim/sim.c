@@ -2,7 +2,7 @@
 /* sim.c - the `sim` platform: a device whose workers are simulated, with the memory and the streams of `cpu`.
  *
  *     sim:workers=N,seed=N,mode=random|few|round|all,preemptions=N,memory=unified|discrete,poison=0|1,spin_us=N,stall_ms=N,ring=N,
- *         spill=0|1,depth=1,check=0|1,patience=N,stop_worker=N,stop_step=N,stop_us=N,
+ *         spill=0|1,depth=N,check=0|1,patience=N,stop_worker=N,stop_step=N,stop_us=N,
  *         fail_alloc=N,fail_copy=N,fail_stream=N,fail_thread=N
  *
  * Faults: from step `stop_step` on `stop_worker` stands still for `stop_us` of simulated time, 0 for ever; the N-th allocation or
@@ -16,9 +16,10 @@
 #include "base/log.h"
 #include "base/option.h"
 #include "platform/cpu/cpu.h"
+#include "platform/sim/line_code.h"
 #include "platform/sim/sim.h"
 
-enum { WORKERS_DEFAULT = 4, RING_DEFAULT = 64, RING_MIN = 2, RING_MAX = 1 << 24, PREEMPTIONS_DEFAULT = 3, PREEMPTIONS_MAX = 8, DEPTH_MAX = 16 };
+enum { WORKERS_DEFAULT = 4, RING_DEFAULT = 64, RING_MIN = 2, RING_MAX = 1 << 24, PREEMPTIONS_DEFAULT = 3, PREEMPTIONS_MAX = 8, DEPTH_DEFAULT = 2, DEPTH_MAX = 16 };
 enum { SPIN_DEFAULT_US = 1, SPIN_MAX_US = 1000000, STALL_DEFAULT_MS = 20, STALL_MAX_MS = 3600000, PATIENCE_DEFAULT = 50000000 };
 #ifdef HBG_DEBUG
 enum { CHECK_DEFAULT = true };
@@ -33,6 +34,7 @@ static const char *const fault_key[FAULTS] = { "fail_alloc", "fail_copy", "fail_
 struct sim_platform {
     struct hbg__platform base;
     struct hbg__sim *sim;
+    struct hbg__sim_line *line;
     struct hbg__atomic_u64 until_fault[FAULTS];         /* the call that brings it to 0 is refused; 0: none is */
 };
 
@@ -40,6 +42,7 @@ struct sim_spec {
     struct hbg__sim_options sim;
     uint64_t fault[FAULTS];
     bool discrete, poison;
+    uint32_t depth;
 };
 
 static struct sim_platform *of(struct hbg__platform *platform) { return (struct sim_platform *)platform; }
@@ -60,7 +63,7 @@ static void read_stop(struct hbg__option_set *set, struct sim_spec *spec)
 static enum hbg_status check_spec(const struct sim_spec *spec, int64_t ring, int64_t depth, struct hbg_error *error)
 {
     if (ring & (ring - 1)) return hbg__error_set(error, HBG_E_OPTION, "ring", "option \"ring\" is %lld; it must be a power of two", (long long)ring);
-    if (depth != 1) return hbg__error_set(error, HBG_E_UNSUPPORTED, "depth", "option \"depth\" is %lld; a simulated device has one run in flight", (long long)depth);
+    if (spec->poison && depth != 1) return hbg__error_set(error, HBG_E_OPTION, "depth", "option \"depth\" is %lld; with poison=1 one run is watched at a time, so it must be 1", (long long)depth);
     if (spec->sim.stop.length_ns && spec->sim.stop.worker >= spec->sim.workers)
         return hbg__error_set(error, HBG_E_OPTION, "stop_worker", "option \"stop_worker\" is %u; there are %u workers", spec->sim.stop.worker, spec->sim.workers);
     return HBG_OK;
@@ -69,7 +72,7 @@ static enum hbg_status check_spec(const struct sim_spec *spec, int64_t ring, int
 static enum hbg_status read_spec(struct hbg__option_set *set, struct sim_spec *spec, struct hbg_error *error)
 {
     static const char *const memories[] = { "unified", "discrete" };
-    int64_t workers = WORKERS_DEFAULT, ring = RING_DEFAULT, spin_us = SPIN_DEFAULT_US, stall_ms = STALL_DEFAULT_MS, depth = 1, preemptions = PREEMPTIONS_DEFAULT;
+    int64_t workers = WORKERS_DEFAULT, ring = RING_DEFAULT, spin_us = SPIN_DEFAULT_US, stall_ms = STALL_DEFAULT_MS, depth, preemptions = PREEMPTIONS_DEFAULT;
     int memory = 0, mode = HBG__SIM_RANDOM;
     bool check = CHECK_DEFAULT;
     *spec = (struct sim_spec){ .sim = { .spill = true, .seed = 1, .patience_steps = PATIENCE_DEFAULT } };
@@ -83,6 +86,7 @@ static enum hbg_status read_spec(struct hbg__option_set *set, struct sim_spec *s
     hbg__option_i64(set, "stall_ms", 1, STALL_MAX_MS, &stall_ms);
     hbg__option_i64(set, "ring", RING_MIN, RING_MAX, &ring);
     hbg__option_bool(set, "spill", &spec->sim.spill);
+    depth = spec->poison ? 1 : DEPTH_DEFAULT;
     hbg__option_i64(set, "depth", 1, DEPTH_MAX, &depth);
     hbg__option_bool(set, "check", &check);
     hbg__option_u64(set, "patience", 1000, UINT64_MAX / 2, &spec->sim.patience_steps);
@@ -97,6 +101,7 @@ static enum hbg_status read_spec(struct hbg__option_set *set, struct sim_spec *s
     spec->sim.preemptions = (uint32_t)preemptions;
     spec->sim.check = check;
     spec->discrete = memory == 1;
+    spec->depth = (uint32_t)depth;
     return check_spec(spec, ring, depth, error);
 }
 
@@ -156,7 +161,14 @@ static enum hbg_status open_workers(struct sim_platform *made, struct sim_spec *
         return hbg__error_set(error, HBG_E_DEVICE, "workers", "worker thread %u of %u cannot be made: fail_thread", (uint32_t)thread - 1, spec->sim.workers);
     spec->sim.failed = say_failed;
     spec->sim.failed_user = made;
-    return hbg__sim_create(&spec->sim, made->base.memory, &made->sim, error);
+    enum hbg_status status = hbg__sim_line_create(made->base.memory, &made->line);
+    if (status) return hbg__error_set(error, status, "line", "no memory for the line of launches");
+    spec->sim.concluded = hbg__sim_line_on_end;
+    spec->sim.concluded_user = made->line;
+    status = hbg__sim_create(&spec->sim, made->base.memory, &made->sim, error);
+    if (!status) hbg__sim_line_attach(made->line, made->sim);
+    else hbg__sim_line_destroy(made->line);
+    return status;
 }
 
 static enum hbg_status open_simulated(struct hbg__option_set *set, const struct hbg__platform_context *context, struct hbg__platform **platform)
@@ -172,6 +184,7 @@ static enum hbg_status open_simulated(struct hbg__option_set *set, const struct 
     made->base.options.workers = spec.sim.workers;
     made->base.unified = !spec.discrete;
     made->base.poison = spec.poison;
+    made->base.depth = spec.depth;
     made->base.page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
     for (int i = 0; i < FAULTS; i++) hbg__store_relaxed64(&made->until_fault[i], spec.fault[i]);   /* relaxed: it is not shared yet. */
     status = open_workers(made, &spec, context->error);
@@ -186,16 +199,21 @@ static void close_simulated(struct hbg__platform *platform)
     HBG_ASSERT(hbg__load_relaxed32(&platform->live_streams) == 0);
     HBG_ASSERT(hbg__load_relaxed64(&platform->live_bytes) == 0);
     hbg__sim_destroy(of(platform)->sim);
+    hbg__sim_line_destroy(of(platform)->line);
     struct hbg__memory *memory = platform->memory;
     HBG__DELETE(memory, of(platform));
 }
 
-static uint32_t abandon(struct hbg__platform *platform) { return hbg__sim_abandon(of(platform)->sim); }
+static uint32_t abandon(struct hbg__platform *platform)
+{
+    hbg__sim_line_give_up(of(platform)->line);
+    return hbg__sim_abandon(of(platform)->sim);
+}
 
 static void properties(const struct hbg__platform *platform, struct hbg__platform_properties *properties)
 {
     *properties = (struct hbg__platform_properties){
-        .workers = platform->options.workers, .depth = 1, .clusters = 0, .core_kinds = 1u << HBG_ANY | 1u << HBG_MATRIX | 1u << HBG_VECTOR,
+        .workers = platform->options.workers, .depth = platform->depth, .clusters = 0, .core_kinds = 1u << HBG_ANY | 1u << HBG_MATRIX | 1u << HBG_VECTOR,
         .unified = platform->unified, .poison = platform->poison, .page_bytes = platform->page_bytes };
 }
 
@@ -206,52 +224,30 @@ static enum hbg_status launch(struct hbg__platform *platform, struct hbg__stream
                               const struct hbg__launch_done *done)
 {
     (void)after;
-    stream->ticket.done = *done;
-    hbg__store_relaxed32(&stream->ticket.state, HBG__LAUNCH_RUNNING);       /* relaxed: the host threads have a lock of their own */
-    enum hbg_status status = hbg__sim_launch(of(platform)->sim, (const struct hbg__launch *)(uintptr_t)descriptor);
-    if (status) hbg__store_relaxed32(&stream->ticket.state, HBG__LAUNCH_ENDED);     /* relaxed: likewise */
-    return status;
-}
-
-/* The first host thread that sees the end tells whoever wants to be told: nobody else is there between calls of the host. */
-static bool see_end(struct hbg__platform *platform, struct hbg__stream *stream, bool ended)
-{
-    struct hbg__launch_result result;
-    uint32_t running = HBG__LAUNCH_RUNNING;
-    /* relaxed: decides who tells. */
-    if (!ended || !hbg__cas_relaxed32(&stream->ticket.state, &running, HBG__LAUNCH_ENDED)) return ended;
-    hbg__sim_result(of(platform)->sim, &result);
-    stream->ticket.done.status = result.status;
-    hbg__done_tell(&stream->ticket.done);
-    return true;
+    return hbg__sim_line_add(of(platform)->line, &stream->ticket, (const struct hbg__launch *)(uintptr_t)descriptor, done);
 }
 
 static enum hbg__launch_state poll(struct hbg__platform *platform, struct hbg__stream *stream)
 {
-    return see_end(platform, stream, hbg__sim_poll(of(platform)->sim)) ? HBG__LAUNCH_ENDED : HBG__LAUNCH_RUNNING;
+    return hbg__sim_line_poll(of(platform)->line, &stream->ticket);
 }
 
 static bool wait(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t timeout_ns)
 {
-    return see_end(platform, stream, hbg__sim_wait(of(platform)->sim, timeout_ns));
+    return hbg__sim_line_await(of(platform)->line, &stream->ticket, timeout_ns);
 }
 
 static void result(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__launch_result *result)
 {
-    (void)stream;
-    hbg__sim_result(of(platform)->sim, result);
+    (void)platform;
+    *result = stream->ticket.result;
 }
 
-static void abort_launch(struct hbg__platform *platform, struct hbg__stream *stream)
-{
-    (void)stream;
-    hbg__sim_cancel(of(platform)->sim);
-}
+static void abort_launch(struct hbg__platform *platform, struct hbg__stream *stream) { hbg__sim_line_drop(of(platform)->line, &stream->ticket); }
 
 static bool progress(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__platform_progress *progress)
 {
-    (void)stream;
-    return hbg__sim_progress(of(platform)->sim, &progress->task, &progress->kernel, &progress->worker);
+    return hbg__sim_line_look(of(platform)->line, &stream->ticket, progress);
 }
 
 static uint64_t queue_sum(struct hbg__platform *platform) { return hbg__sim_queue_sum(of(platform)->sim); }

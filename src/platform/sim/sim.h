@@ -62,6 +62,8 @@ struct hbg__sim_options {
     struct { uint32_t worker; uint64_t step, length_ns; } stop;     /* that worker stands still from that step on; length_ns 0: nobody does */
     void (*failed)(void *user, const char *sentence);               /* is told before the process is stopped; NULL: nobody */
     void *failed_user;
+    void (*concluded)(void *user);      /* struct hbg__sched_options */
+    void *concluded_user;
     void (*body)(void *user, uint32_t worker);                      /* tests of parts: what a worker does instead of serving; NULL */
     void *body_user;
     uint32_t generation;                /* tests: of the launch before the first */
@@ -157,7 +159,8 @@ bool hbg__sim_is_in_flight(const struct hbg__sim *sim);             /* a launch 
 /* False: no memory. */
 bool hbg__sim_check_open(struct hbg__sim *sim);
 void hbg__sim_check_close(struct hbg__sim *sim);
-bool hbg__sim_check_launch(struct hbg__sim *sim, uint32_t task_count);  /* before a launch of so many tasks */
+bool hbg__sim_check_fit(struct hbg__sim *sim, uint32_t task_count);     /* there will be launches of so many tasks */
+void hbg__sim_check_launch(struct hbg__sim *sim);       /* before each launch */
 /* NULL, or what is wrong: slot words, wake lists, queues, ring, spill list, counts; at any step. */
 const char *hbg__sim_verify(struct hbg__sim *sim);
 uint64_t hbg__sim_check_cost(const struct hbg__sim *sim);       /* of one such look, in steps */

@@ -76,7 +76,8 @@ static struct hbg__sched_options sched_options_of(const struct hbg__sim_options 
 {
     return (struct hbg__sched_options){
         .worker_count = options->workers, .ring_capacity = options->ring_capacity, .no_kernels = options->no_kernels, .spill = options->spill,
-        .spin_ns = options->spin_ns, .wait_spin_ns = 0, .stall_ns = options->stall_ns };
+        .spin_ns = options->spin_ns, .wait_spin_ns = 0, .stall_ns = options->stall_ns,
+        .concluded = options->concluded, .concluded_user = options->concluded_user };
 }
 
 /* Everything is as before the first step. */
@@ -178,7 +179,8 @@ uint32_t hbg__sim_abandon(struct hbg__sim *sim)
 enum hbg_status hbg__sim_launch(struct hbg__sim *sim, const struct hbg__launch *launch)
 {
     hbg__sim_lock(sim);
-    bool fits = hbg__sim_check_launch(sim, launch->task_count);
+    bool fits = hbg__sim_check_fit(sim, launch->task_count);
+    hbg__sim_check_launch(sim);
     if (fits) hbg__sched_launch(sim->sched, launch);
     hbg__sim_unlock(sim);
     return fits ? HBG_OK : HBG_E_NO_MEMORY;

@@ -57,7 +57,8 @@ static void bad_specs(void **state)
     refuses("sim:workers=65", HBG_E_OPTION, "workers", "64");
     refuses("sim:mode=rand", HBG_E_OPTION, "mode", "random");
     refuses("sim:ring=3", HBG_E_OPTION, "ring", "power of two");
-    refuses("sim:depth=2", HBG_E_UNSUPPORTED, "depth", "one run in flight");
+    refuses("sim:depth=17", HBG_E_OPTION, "depth", "16");
+    refuses("sim:depth=2,poison=1", HBG_E_OPTION, "depth", "poison");
     refuses("sim:workers=2,stop_worker=2", HBG_E_OPTION, "stop_worker", "2 workers");
     refuses("sim:workers=2,fail_thread=2", HBG_E_DEVICE, "workers", "worker thread 1 of 2");
     refuses("sim:fail_stream=1", HBG_E_DEVICE, "streams", "bootstrap");
