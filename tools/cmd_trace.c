@@ -208,7 +208,7 @@ int hbg__cmd_trace(int argc, char **argv)
         { "--perfetto", &typed.perfetto, NULL, "FILE|-  write trace events for ui.perfetto.dev, instead of the phases" },
         { "--page", &typed.page, NULL, "FILE|-  write a page for a browser: a timeline that zooms and says why each task began, instead of the phases" },
         { "--flows", &typed.flows, NULL, "N  with arrows for the first N edges (0)" },
-        { "--assert-overlap", NULL, &typed.overlap, "fail unless most warm runs were prepared while the device worked for the one before, and none was on the device with another" },
+        { "--assert-overlap", NULL, &typed.overlap, "fail unless most warm runs were prepared while the device worked for one before, and none was on the device with another" },
         { "--json", &typed.json, NULL, "FILE|-  write all of it as JSON; - is standard output, then without the text" },
     };
     const struct cli_command command = {

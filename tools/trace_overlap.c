@@ -5,6 +5,8 @@
  *     run N       prepare | launch |== device ==| finish
  *     run N+1             | prepare  | launch    |== device ==| finish
  *                             ^ overlaps             ^ not before N's is over
+ *
+ * With more than two runs in flight a run is prepared behind those that are queued: the device works for one further ahead.
  */
 #include "trace_rounds.h"
 
@@ -39,6 +41,18 @@ static const struct trace_round *next_of(const struct trace_rounds *t, size_t i)
     return i + 1 < t->round_count && t->round[i + 1].session == t->round[i].session ? &t->round[i + 1] : NULL;
 }
 
+/* Did the device work for a run before run i, one of those that can be in flight with it, while that was prepared? */
+static bool overlaps(const struct trace_rounds *t, size_t i, const struct identity *late)
+{
+    enum { IN_FLIGHT = 16 };
+    struct identity before;
+
+    for (size_t back = 1; back <= IN_FLIGHT && back <= i && t->round[i - back].session == t->round[i].session; back++)
+        if (identify(t, &t->round[i - back], &before) && late->prepare_begin < before.wall_end && before.accepted < late->prepare_end)
+            return true;
+    return false;
+}
+
 bool hbg__trace_overlap(FILE *file, const struct trace_rounds *t)
 {
     uint64_t pairs = 0, overlapping = 0, early = 0, unknown = 0;
@@ -54,10 +68,10 @@ bool hbg__trace_overlap(FILE *file, const struct trace_rounds *t)
             unknown++;
             continue;
         }
-        overlapping += b.prepare_begin < a.wall_end && a.wall_begin < b.prepare_end;
+        overlapping += overlaps(t, i + 1, &b);
         early += b.wall_begin < a.wall_end || b.accepted < a.wall_end;
     }
-    fprintf(file, "overlap: %" PRIu64 " pair%s of warm runs; in %" PRIu64 " the later one was prepared while the device worked for the other; in %" PRIu64
+    fprintf(file, "overlap: %" PRIu64 " pair%s of warm runs; in %" PRIu64 " the later one was prepared while the device worked for one before it; in %" PRIu64
             " it was on the device before the other was done; %" PRIu64 " %s a span or a value\n", pairs, hbg__s(pairs), overlapping, early, unknown, unknown == 1 ? "lacks" : "lack");
     return pairs > 0 && unknown == 0 && early == 0 && 2 * overlapping > pairs;
 }

@@ -207,7 +207,7 @@ def check_overlap(path, folder):
         assert "; 0 lack" in overlap(file, piped[:4] + [early] + piped[5:], 1)
     assert "; 2 lack" in overlap(file, piped[:4] + [(500, 540, None, 601, 699)] + piped[5:], 1)
     assert "0 pairs" in overlap(file, piped[:2], 1)
-    hbg("run", "vector", "n=10000", "--trace", path)
+    hbg("run", "vector", "n=10000", "--device", "cpu:depth=1", "--trace", path)
     assert "do not overlap" in hbg("trace", path, "--assert-overlap", status=1).stderr
 
 

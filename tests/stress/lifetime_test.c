@@ -83,7 +83,7 @@ static void open_run_close(void **state)
 {
     (void)state;
     struct level before = { 0 };
-    int cycles = test_scaled(1000);
+    int cycles = test_scaled(2000);
     for (int i = 0; i < cycles + 20; i++) {
         if (i == 20) before = level_at_rest(1);             /* what is made once per process is made by now */
         one_life(DEVICE_KINDS[i % DEVICE_KIND_COUNT].spec, i % 10 == 9);
@@ -95,25 +95,32 @@ static void open_run_close(void **state)
 #endif
 }
 
-/* Three programs in turn, one pure, one of changing size, one that fails. */
+/* Three programs in turn, one pure, one of changing size, one that fails; two runs at a time. */
 static void many_runs(struct hbg_device *device, const struct device_kind *kind)
 {
     (void)kind;
     struct shape shapes[3] = { { 100, 0 }, { 1000, 0 }, { 20, 1 } };
     struct hbg_program *programs[3];
     struct level before = { 0 };
-    int runs = test_scaled(5000);
-    static int32_t x[16];
+    int runs = test_scaled(10000);
+    static int32_t x[2][16];
+    struct hbg_run flying[2];
+    enum hbg_status expected[2];
     for (int p = 0; p < 3; p++) {
         struct program_spec spec = { .build = cells_build, KERNEL_TABLE(kernels), .params = &shapes[p], .params_size = sizeof shapes[p], .pure = p == 0 };
         programs[p] = program_create(device, &spec);
     }
-    for (int i = 0; i < runs; i++) {
-        int p = i % 10 == 7 ? 1 : i % 10 == 3 ? 2 : 0;
-        struct hbg_arg_list list = HBG_ARGS(hbg_inout(HOST_I32(x, 16)));
+    for (int i = 0; i < runs + 2; i++) {
+        int p = i % 10 == 7 ? 1 : i % 10 == 3 ? 2 : 0, at = i % 2;
+        if (i >= 2) {
+            assert_int_equal(hbg_run_wait(flying[at], HBG_FOREVER), HBG_OK);
+            assert_int_equal(hbg_run_finish(flying[at], NULL), expected[at]);
+        }
         if (i == runs / 10) before = level_now();
-        if (p == 2) program_run_fails(programs[p], list, HBG_E_KERNEL);
-        else program_run(programs[p], list, NULL, NULL);
+        if (i >= runs) continue;
+        expected[at] = p == 2 ? HBG_E_KERNEL : HBG_OK;
+        assert_int_equal(hbg_run_prepare(programs[p], HBG_ARGS(hbg_inout(HOST_I32(x[at], 16))), NULL, &flying[at]), HBG_OK);
+        assert_int_equal(hbg_run_launch(flying[at]), HBG_OK);
     }
 #ifdef HBG_SANITIZED
     expect_flat(before, level_now(), 1000000);
