@@ -4,12 +4,8 @@
  * A device address is a 64-bit number. On a unified device it is also an address of the host, and kernels use host memory in
  * place; on a discrete one nothing but the functions below crosses between the two.
  *
- * Resources, by who needs how many copies:
- *
- *   | resource                       | kind                                                     |
- *   | zones of a bank, stream set    | per run in flight: `depth` copies                        |
- *   | bootstrap streams              | one pair: control work never queues behind a run         |
- *   | kernel tables, buffers, images | execution handles: live with program, buffer, recording  |
+ * Resources are declared by each back end, by who needs how many copies (enum hbg__resource_class), and checked at open. Beside them
+ * there is one bootstrap pair of streams, so that control work never queues behind a run.
  *
  * Which calls may run together: every call but open and close may run on any thread; calls on one stream, one zone or one
  * address come one at a time, except poll, wait, abort and progress of a stream, which may run at any time during a launch.
@@ -48,6 +44,19 @@ struct hbg__platform_properties {
     uint32_t page_bytes;
 };
 
+enum hbg__resource_class {
+    HBG__RESOURCE_PER_RUN,          /* a run in flight has its own: `depth` copies */
+    HBG__RESOURCE_SCRATCH,          /* of the launch that executes, which is one at a time: one copy */
+    HBG__RESOURCE_HANDLE,           /* lives with a program, a buffer, a recording; runs share it and do not change it */
+    HBG__RESOURCE_CLASSES
+};
+
+struct hbg__resource {
+    const char *name;               /* NULL: behind the last */
+    enum hbg__resource_class kind;
+    uint32_t copies;                /* that the device can have; 0: as many as are asked for */
+};
+
 /* Device memory that grows and keeps its contents; its address may change. Fresh bytes are zero. All-zero is an empty zone. */
 struct hbg__zone {
     uint64_t address, size_bytes, growths;
@@ -80,6 +89,7 @@ struct hbg__platform_context {
 
 struct hbg__platform_ops {
     const char *name;
+    const struct hbg__resource *resources;      /* required */
     const char *hardware;           /* what its cores are made of, by which devices exclude one another; default: the name */
 
     /* required: take the options from the spec; every problem of the spec is HBG_E_OPTION */
@@ -147,6 +157,12 @@ extern const struct hbg__platform_ops hbg__cpu_ops, hbg__null_ops, hbg__sim_ops;
 
 /* The back ends of this library, from 0 on; NULL: there are fewer. */
 const struct hbg__platform_ops *hbg__platform_at(uint32_t index);
+
+/* What `cpu` and those built on it have. */
+extern const struct hbg__resource hbg__cpu_resources[];
+
+/* Has the table all that is required, and are there copies enough for `depth` runs in flight? HBG_E_DEVICE names what is missing. */
+enum hbg_status hbg__platform_check(const struct hbg__platform_ops *ops, uint32_t depth, struct hbg_error *error);
 
 /* The back end of that name; NULL: `error` names the nearest one. */
 const struct hbg__platform_ops *hbg__platform_find(const char *name, struct hbg_error *error);

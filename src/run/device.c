@@ -126,10 +126,12 @@ static enum hbg_status open_platform(struct hbg_device *device, struct hbg__opti
     if (!device->ops) return HBG_E_OPTION;
     if (device->ops->probe && !device->ops->probe())
         return hbg__error_set(error, HBG_E_UNSUPPORTED, spec->name, "this machine has no device for the platform \"%s\"", device->ops->name);
-    enum hbg_status status = device->ops->open(spec, &context, &device->platform);
+    enum hbg_status status = hbg__platform_check(device->ops, 1, error);
+    if (!status) status = device->ops->open(spec, &context, &device->platform);
     if (status) return status;
     device->ops->properties(device->platform, &device->properties);
-    status = open_trace(device, options);
+    status = hbg__platform_check(device->ops, device->properties.depth, error);
+    if (!status) status = open_trace(device, options);
     if (status) return status;
     status = hbg__stream_set_make(device, &device->bootstrap);
     if (status) hbg__error_set(error, status, "streams", "the bootstrap streams cannot be made");

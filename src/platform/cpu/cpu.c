@@ -150,6 +150,17 @@ bool hbg__cpu_progress(struct hbg__platform *platform, struct hbg__stream *strea
     return hbg__line_progress(&platform->line, &stream->ticket, progress);
 }
 
+const struct hbg__resource hbg__cpu_resources[] = {
+    { "bank", HBG__RESOURCE_PER_RUN, 0 },               /* slots, heap, staging, descriptor, task records */
+    { "stream set", HBG__RESOURCE_PER_RUN, 0 },
+    { "queues", HBG__RESOURCE_SCRATCH, 1 },
+    { "kernel scratch", HBG__RESOURCE_SCRATCH, 1 },     /* a piece for each worker */
+    { "kernel table", HBG__RESOURCE_HANDLE, 0 },
+    { "image", HBG__RESOURCE_HANDLE, 0 },
+    { "buffer", HBG__RESOURCE_HANDLE, 0 },
+    { NULL, HBG__RESOURCE_CLASSES, 0 },
+};
+
 static enum hbg_status open_with_kernels(struct hbg__option_set *spec, const struct hbg__platform_context *context,
                                          struct hbg__platform **platform)
 {

@@ -76,6 +76,7 @@ bool hbg__cpu_progress(struct hbg__platform *platform, struct hbg__stream *strea
 
 /* Every entry of the table but name and open. */
 #define HBG__CPU_SHARED_OPS                                                                                            \
+    .resources = hbg__cpu_resources,                                                                                  \
     .close = hbg__cpu_close, .abandon = hbg__cpu_abandon, .properties = hbg__cpu_properties, .memory_alloc = hbg__cpu_memory_alloc,                \
     .memory_free = hbg__cpu_memory_free, .memory_map = hbg__cpu_memory_map,                                            \
     .memory_intact = hbg__cpu_memory_intact, .queue_sum = hbg__cpu_queue_sum, .zone_fit = hbg__cpu_zone_fit,           \

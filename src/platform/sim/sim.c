@@ -253,7 +253,7 @@ static bool progress(struct hbg__platform *platform, struct hbg__stream *stream,
 static uint64_t queue_sum(struct hbg__platform *platform) { return hbg__sim_queue_sum(of(platform)->sim); }
 
 const struct hbg__platform_ops hbg__sim_ops = {
-    .name = "sim", .hardware = "cpu", .open = open_simulated, .close = close_simulated, .abandon = abandon, .properties = properties,
+    .name = "sim", .resources = hbg__cpu_resources, .hardware = "cpu", .open = open_simulated, .close = close_simulated, .abandon = abandon, .properties = properties,
     .memory_alloc = memory_alloc, .memory_free = hbg__cpu_memory_free, .memory_map = hbg__cpu_memory_map, .memory_intact = hbg__cpu_memory_intact,
     .queue_sum = queue_sum, .zone_fit = zone_fit, .zone_close = hbg__cpu_zone_close,
     .stream_create = stream_create, .stream_destroy = hbg__cpu_stream_destroy, .stream_sync = hbg__cpu_stream_sync, .stream_query = hbg__cpu_stream_query,

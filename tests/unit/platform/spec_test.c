@@ -9,6 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "platform/platform.h"
+
 static struct hbg_error opened(const char *spec)
 {
     struct hbg_error error = HBG_OPTIONS(error);
@@ -92,12 +94,39 @@ static void missing_arguments(void **state)
     assert_null(device);
 }
 
+/* A back end says what it has; what is too little for the runs in flight is named at open. */
+static void resources_are_declared(void **state)
+{
+    static const struct hbg__resource one_bank[] = { { "queues", HBG__RESOURCE_SCRATCH, 1 }, { "bank", HBG__RESOURCE_PER_RUN, 1 }, { NULL, HBG__RESOURCE_CLASSES, 0 } };
+    static const struct hbg__resource nobodys[] = { { "heap", HBG__RESOURCE_CLASSES, 1 }, { NULL, HBG__RESOURCE_CLASSES, 0 } };
+    static const struct hbg__platform_ops *const all[] = { &hbg__cpu_ops, &hbg__null_ops, &hbg__sim_ops };
+    struct hbg_error error = HBG_OPTIONS(error);
+    struct hbg__platform_ops ops;
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) assert_int_equal(hbg__platform_check(all[i], 16, &error), HBG_OK);
+    ops = hbg__cpu_ops;
+    ops.resources = one_bank;
+    assert_int_equal(hbg__platform_check(&ops, 1, &error), HBG_OK);
+    assert_int_equal(hbg__platform_check(&ops, 2, &error), HBG_E_DEVICE);
+    assert_string_equal(error.name, "bank");
+    ops.resources = nobodys;
+    assert_int_equal(hbg__platform_check(&ops, 1, &error), HBG_E_DEVICE);
+    assert_string_equal(error.name, "heap");
+    ops = hbg__cpu_ops;
+    ops.abort = NULL;
+    assert_int_equal(hbg__platform_check(&ops, 1, &error), HBG_E_DEVICE);
+    assert_string_equal(error.name, "abort");
+    ops = hbg__cpu_ops;
+    ops.progress = NULL;                /* one that it may lack */
+    assert_int_equal(hbg__platform_check(&ops, 1, &error), HBG_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(good_specs),
         cmocka_unit_test(bad_specs),
-        cmocka_unit_test(missing_arguments),
+        cmocka_unit_test(missing_arguments), cmocka_unit_test(resources_are_declared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
