@@ -11,7 +11,11 @@
 /* Builds of the process so far. relaxed: each takes a number of its own, nothing is published by it. */
 static struct hbg__atomic_u32 builds;
 
-enum { NUMBERS_PER_BUILD = 1 << 20 };   /* of storages, before the next build's begin */
+/* Numbers of storages that builds have taken. relaxed: as above. A build takes as many as it has arguments and as the one before on
+   its tables has used, and more when these run out; only if another thread's build has taken those by then are they shared. */
+static struct hbg__atomic_u32 numbers;
+
+enum { SPARE_NUMBERS = 16 };
 
 /* ---- create and destroy ----------------------------------------------------------------------------------------- */
 
@@ -83,6 +87,21 @@ void hbg__graph_set_generation(struct hbg_graph *g, uint32_t generation, uint32_
     g->stamp = stamp;
 }
 
+static void take_numbers(struct hbg_graph *g)
+{
+    uint32_t arguments = g->input->boundary.arg_count, used = g->storage_count;
+    g->storage_numbers = (used > arguments ? used : arguments) + SPARE_NUMBERS;
+    g->storage_base = hbg__fetch_add_relaxed32(&numbers, g->storage_numbers);
+}
+
+void hbg__graph_take_more_numbers(struct hbg_graph *g)
+{
+    uint32_t end = g->storage_base + g->storage_numbers;
+    bool mine = hbg__cas_relaxed32(&numbers, &end, end + g->storage_numbers);
+    (void)mine;                         /* taken or shared: a valid region names the same storage either way */
+    g->storage_numbers *= 2;
+}
+
 static void reset_counts(struct hbg_graph *g)
 {
     g->payload_top = g->pending_units = g->task_count = g->task_limit = 0;
@@ -135,10 +154,10 @@ static bool begin(struct hbg_graph *g, const struct hbg__build_input *input, str
     g->payload = recording->arena.origin;
     g->short_kernels = input->kernel_count;
     g->payload_limit = (uint32_t)(recording->arena.above / 8 > UINT32_MAX ? UINT32_MAX : recording->arena.above / 8);
+    take_numbers(g);
     reset_counts(g);
     renew_generations(g);
     g->serial = hbg__fetch_add_relaxed32(&builds, 1) + 1;   /* relaxed: see above */
-    g->storage_base = g->serial * NUMBERS_PER_BUILD;
     return hbg__tasks_grow(g) && hbg__layout_of_scalar(g, 0) == 0 && !g->failed && hbg__guards_begin(g) && hbg__storage_boundary(g) && give_boundary(g);
 }
 

@@ -135,6 +135,7 @@ struct hbg_graph {
     uint32_t serial;                    /* of this build: in hbg_task.graph */
     uint32_t storage_base;              /* number of storage 0 in regions of this build */
     uint32_t storage_count;
+    uint32_t storage_numbers;           /* numbers from storage_base on that no other build has; hbg__graph_take_more_numbers() */
     struct hbg__storage *storages;      /* origin of storage_arena */
     uint32_t *tails;                    /* per task: last in its waiter list */
     uint32_t barrier;                   /* mark of the last barrier */
@@ -216,6 +217,8 @@ HBG_COLD void hbg__graph_say_who(struct hbg_graph *g, const char *name, const ch
 
 /* The storage that a region names, NULL with the error latched when it names none. May add one (a device buffer's first use). */
 struct hbg__storage *hbg__storage_of(struct hbg_graph *g, const struct hbg_region *region, int argument);
+/* There are more storages than numbers for them: take some more. build.c */
+void hbg__graph_take_more_numbers(struct hbg_graph *g);
 /* A new storage, zeroed, its own home; NULL: no memory, latched. */
 struct hbg__storage *hbg__storage_add(struct hbg_graph *g);
 bool hbg__storage_boundary(struct hbg_graph *g);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* storage.c - what the `storage` number of a region means in this build.
  *
- * Numbers are storage_base + index, and storage_base moves on with every build of the process: a region kept from another build
- * names no storage of this one. Device buffers carry their own handle instead and get a storage at first use.
+ * Numbers are storage_base + index, and every build of the process has numbers of its own, until 2^32 have been given out: a region
+ * kept from another build names no storage of this one. Device buffers carry their own handle instead and get a storage at first use.
  */
 #include "graph/graph.h"
 
@@ -82,6 +82,7 @@ struct hbg__storage *hbg__storage_add(struct hbg_graph *g)
     struct hbg__storage *s = &g->storages[g->storage_count];
     memset(s, 0, sizeof *s);
     s->home = s->parent = g->storage_count++;
+    if (g->storage_count > g->storage_numbers) hbg__graph_take_more_numbers(g);
     s->cell_type = HBG__NO_TYPE;
     s->group = UINT32_MAX;
     return s;

@@ -10,24 +10,37 @@
 #include "graph/view.h"
 #include "run/run.h"
 
-enum { PLACE_BITS = 20, PLACES_MAX = 1 << PLACE_BITS, NO_PLACE = PLACES_MAX, PLACES_FIRST = 256 };
+enum { PLACE_BITS = 20, PLACES_MAX = 1 << PLACE_BITS, NO_PLACE = PLACES_MAX, PLACES_FIRST = 256, GENERATIONS = 1 << (32 - PLACE_BITS) };
 #define PLACE_MASK ((uint32_t)PLACES_MAX - 1)
 
-struct place { struct hbg_buffer *buffer; uint32_t generation, next_free; };
+struct place { struct hbg_buffer *buffer; uint32_t generation, next; };
+
+/* Places, taken in the order in which they were given back. */
+struct place_queue { uint32_t oldest, newest; };
 
 /* All under the process lock. The array belongs to the process, not to a user's allocator. */
 static struct place *places;
 static uint32_t place_count, place_capacity;
-static uint32_t oldest_free = NO_PLACE, newest_free = NO_PLACE;
+static struct place_queue free_places = { NO_PLACE, NO_PLACE };
+static struct place_queue used_up = { NO_PLACE, NO_PLACE };     /* every generation has been given out: the last resort */
 
-static uint32_t take_place(void)
+static uint32_t queue_take(struct place_queue *queue)
 {
-    if (oldest_free != NO_PLACE) {
-        uint32_t place = oldest_free;
-        oldest_free = places[place].next_free;
-        if (oldest_free == NO_PLACE) newest_free = NO_PLACE;
-        return place;
-    }
+    uint32_t place = queue->oldest;
+    if (place != NO_PLACE) queue->oldest = places[place].next;
+    return place;
+}
+
+static void queue_add(struct place_queue *queue, uint32_t place)
+{
+    places[place].next = NO_PLACE;
+    if (queue->oldest == NO_PLACE) queue->oldest = place;
+    else places[queue->newest].next = place;
+    queue->newest = place;
+}
+
+static uint32_t new_place(void)
+{
     if (place_count == place_capacity) {
         uint32_t capacity = place_capacity ? place_capacity * 2 : PLACES_FIRST;
         struct place *grown = capacity <= PLACES_MAX ? realloc(places, capacity * sizeof *grown) : NULL;
@@ -39,14 +52,18 @@ static uint32_t take_place(void)
     return place_count++;
 }
 
+static uint32_t take_place(void)
+{
+    uint32_t place = queue_take(&free_places);
+    if (place == NO_PLACE) place = new_place();
+    return place == NO_PLACE ? queue_take(&used_up) : place;
+}
+
 static void give_place(uint32_t place)
 {
     places[place].buffer = NULL;
-    places[place].generation++;
-    places[place].next_free = NO_PLACE;
-    if (newest_free == NO_PLACE) oldest_free = place;
-    else places[newest_free].next_free = place;
-    newest_free = place;
+    places[place].generation = (places[place].generation + 1) % GENERATIONS;
+    queue_add(places[place].generation ? &free_places : &used_up, place);
 }
 
 static bool add_to_table(struct hbg_buffer *buffer)

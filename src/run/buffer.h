@@ -2,8 +2,8 @@
 /* buffer.h - device buffers, and the table that turns a region's storage into one.
  *
  * A region of a buffer carries a handle {generation: 12 bits, place: 20 bits} of a table per process, so a handle of a destroyed
- * buffer or of another device is found out. Free places are taken in the order they were given back, which keeps a generation
- * from coming round soon.
+ * buffer or of another device is found out. A place that has had all of its generations is not taken again while there are others:
+ * no handle is given out twice before all 2^32 have been.
  *
  *   field     written by                          guarded by
  *   holders   create, hold, drop                  process lock; the owner is one of them
