@@ -91,13 +91,13 @@ static void take_numbers(struct hbg_graph *g)
 {
     uint32_t arguments = g->input->boundary.arg_count, used = g->storage_count;
     g->storage_numbers = (used > arguments ? used : arguments) + SPARE_NUMBERS;
-    g->storage_base = hbg__fetch_add_relaxed32(&numbers, g->storage_numbers);
+    g->storage_base = hbg__fetch_add_relaxed32(&numbers, g->storage_numbers);   /* relaxed: see above */
 }
 
 void hbg__graph_take_more_numbers(struct hbg_graph *g)
 {
     uint32_t end = g->storage_base + g->storage_numbers;
-    bool mine = hbg__cas_relaxed32(&numbers, &end, end + g->storage_numbers);
+    bool mine = hbg__cas_relaxed32(&numbers, &end, end + g->storage_numbers);   /* relaxed: see above */
     (void)mine;                         /* taken or shared: a valid region names the same storage either way */
     g->storage_numbers *= 2;
 }
