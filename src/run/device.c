@@ -108,11 +108,26 @@ static enum hbg_status make_device(const struct hbg_device_options *options, str
     return HBG_OK;
 }
 
+static uint64_t clock_of(void *device) { return hbg__device_now_ns(device); }
+
+/* The clock of the platform goes, if it had one of its own. */
+static void stop_trace_clock(struct hbg_device *device)
+{
+    struct hbg__trace *trace = device->trace;
+    if (!trace || !trace->clock) return;
+    trace->stopped_ns = hbg__trace_now_ns(trace);
+    trace->clock = NULL;
+}
+
 static enum hbg_status open_trace(struct hbg_device *device, const struct hbg_device_options *options)
 {
     const struct hbg__trace_options wanted = { .level = options->trace, .to = options->trace_to, .ignore_environment = options->ignore_environment,
                                               .records = options->trace_records };
     enum hbg_status status = hbg__trace_open(&device->memory, &device->log, &wanted, &device->trace, options->error);
+    if (device->trace && device->ops->clock) {
+        device->trace->clock = clock_of;
+        device->trace->clock_user = device;
+    }
     if (device->trace) hbg__trace_announce(device->trace, device->ops->name, device->properties.workers, device->properties.depth);
     return status;
 }
@@ -159,6 +174,7 @@ static void close_platform(struct hbg_device *device)
     device->run = NULL;
     device->depth = 0;
     hbg__stream_set_destroy(device, &device->bootstrap);
+    stop_trace_clock(device);
     if (device->platform) device->ops->close(device->platform);
     device->platform = NULL;
     device->closed = true;

@@ -29,6 +29,7 @@
 
 #include "atomic/atomic.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "graph/boundary.h"
 #include "platform/platform.h"
@@ -74,6 +75,19 @@ struct hbg_device {
     struct hbg__stream_set bootstrap;
     struct hbg__counter_set counters;
 };
+
+/* The clock that launches of the device are timed with. */
+static inline uint64_t hbg__device_now_ns(const struct hbg_device *device)
+{
+    return HBG_LIKELY(device->ops->clock == NULL) ? hbg__clock_ns() : device->ops->clock(device->platform);
+}
+
+/* A sum that does not fit is UINT64_MAX, which no clock reaches. */
+static inline uint64_t hbg__device_after_ns(const struct hbg_device *device, uint64_t timeout_ns)
+{
+    uint64_t now_ns = hbg__device_now_ns(device);
+    return timeout_ns > UINT64_MAX - now_ns ? UINT64_MAX : now_ns + timeout_ns;
+}
 
 /* Down as well: by (uint64_t)-1. */
 static inline void hbg__count(struct hbg__atomic_u64 *counter, uint64_t by)

@@ -2,7 +2,6 @@
 /* lost.c - runs that were cancelled and do not end, since a kernel does not return: who is one, what is said of it, and what a close
  * does with it. Nothing here waits; when the kernel comes back, the run has ended like any other.
  */
-#include "base/clock.h"
 #include "base/error.h"
 #include "run/run.h"
 
@@ -11,7 +10,7 @@ static bool is_overdue(struct hbg__run *run, uint64_t *left_ns)
 {
     uint64_t cancelled_ns = hbg__load_relaxed64(&run->cancelled_ns);       /* relaxed: see run.h */
     if (HBG_LIKELY(cancelled_ns == 0) || hbg__run_has_ended(run)) return false;
-    uint64_t late_ns = hbg__clock_ns() - cancelled_ns;
+    uint64_t late_ns = hbg__device_now_ns(run->device) - cancelled_ns;
     *left_ns = late_ns < HBG__RUN_GRACE_NS ? HBG__RUN_GRACE_NS - late_ns : 0;
     return true;
 }

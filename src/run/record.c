@@ -14,7 +14,6 @@
 
 #include <hbg/image.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "run/run.h"
 
@@ -155,9 +154,9 @@ static enum hbg_status build(struct hbg__run *run, struct hbg_error *error)
         kept = &run->scratch;
         use(kept);
     }
-    run->times.build_begin = hbg__clock_ns();
+    run->times.build_begin = hbg__device_now_ns(run->device);
     enum hbg_status status = build_into(run, kept, kept != &run->scratch, error);
-    run->times.build_end = hbg__clock_ns();
+    run->times.build_end = hbg__device_now_ns(run->device);
     if (status) leave(kept);
     else run->kept = kept;
     return status;

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "run/run.h"
 
@@ -103,7 +102,7 @@ static void fill_result(const struct hbg__run *run, const struct hbg__launch_res
     result->device_ns = launch ? between(launch->started_ns, launch->ended_ns) : 0;
     result->replayed = run->replayed;
     memcpy(result->why, run->why, sizeof result->why);
-    result->run_ns = between(times->prepare_begin, hbg__clock_ns());
+    result->run_ns = between(times->prepare_begin, hbg__device_now_ns(run->device));
 }
 
 /* For the choice of mode: the mean over all workers' time. Only a launch that ended well says something about its kernels. */

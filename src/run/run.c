@@ -228,7 +228,7 @@ static enum hbg_status bind(struct hbg__run *run, struct hbg_arg_list list, stru
     hbg__span_values(run->spans, HBG__SPAN_BUILD, run->replayed, recording->task_count, recording->edge_count, recording->image_bytes);
     hbg__span_values(run->spans, HBG__SPAN_RUN, run->slot, recording->task_count, recording->edge_count, run->replayed);
     hbg__span_next(run->spans, HBG__SPAN_BUILD, HBG__SPAN_UPLOAD);
-    run->times.upload_begin = run->replayed && !run->device->properties.unified ? hbg__clock_ns() : run->times.build_end;
+    run->times.upload_begin = run->replayed && !run->device->properties.unified ? hbg__device_now_ns(run->device) : run->times.build_end;
     status = hbg__run_upload(run, error);
     hbg__span_end(run->spans, HBG__SPAN_UPLOAD);
     return status;
@@ -256,7 +256,7 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
     status = hbg__device_check(program->device, "hbg_run_prepare", options.error);
     if (!status) status = lease(program, &options, &run);
     if (HBG_UNLIKELY(status)) return status;
-    run->times = (struct hbg__run_times){ .prepare_begin = hbg__clock_ns() };
+    run->times = (struct hbg__run_times){ .prepare_begin = hbg__device_now_ns(run->device) };
     run->error = options.error;
     run->has_said = false;
     run->done = options.done;
@@ -264,7 +264,7 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
     run->polls = options.poll;
     run->is_home = false;
     keep_name(run, options.name);
-    run->deadline_ns = options.deadline_ns ? hbg__clock_after_ns(options.deadline_ns) : UINT64_MAX;
+    run->deadline_ns = options.deadline_ns ? hbg__device_after_ns(run->device, options.deadline_ns) : UINT64_MAX;
     hbg__store_relaxed32(&run->deadline_hit, 0);        /* relaxed: H1 publishes it, at the end of this function */
     hbg__store_relaxed64(&run->cancelled_ns, 0);        /* relaxed: likewise */
     status = prepare(run, list, &options);
@@ -272,7 +272,7 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
         end_run(run, status);
         return status;
     }
-    run->times.prepare_end = hbg__clock_ns();
+    run->times.prepare_end = hbg__device_now_ns(run->device);
     *handle = (struct hbg_run){ .program = program, .slot = run->slot, .generation = run->generation };
     hbg__run_entry_set(run->entry, run->generation, HBG__RUN_PREPARED);
     return HBG_OK;
@@ -323,7 +323,7 @@ static enum hbg_status launch(struct hbg__run *run)
     struct hbg__stream *const *stream = run->streams.stream;
     struct hbg__launch_done done = { .call = run->done, .user = run->done_user, .run = { run->program, run->slot, run->generation } };
     enum hbg_status status = HBG_UNLIKELY(device->properties.poison) ? hbg__watch_begin(run) : HBG_OK;
-    run->times.launch_begin = hbg__clock_ns();
+    run->times.launch_begin = hbg__device_now_ns(device);
     if (HBG_UNLIKELY(run->spans != NULL)) trace_launch(run->spans, run->times.launch_begin);
     if (HBG_LIKELY(!status)) status = device->ops->launch(device->platform, stream[HBG__STREAM_WORK], stream[HBG__STREAM_COPY], run->device_descriptor, &done);
     run->launch_status = status;
@@ -346,14 +346,14 @@ enum hbg_status hbg_run_launch(struct hbg_run handle)
 static void abort_launch(struct hbg__run *run)
 {
     uint64_t never = 0;
-    (void)hbg__cas_relaxed64(&run->cancelled_ns, &never, hbg__clock_ns());  /* relaxed: the first time counts, see run.h */
+    (void)hbg__cas_relaxed64(&run->cancelled_ns, &never, hbg__device_now_ns(run->device));    /* relaxed: the first time counts, see run.h */
     run->device->ops->abort(run->device->platform, run->streams.stream[HBG__STREAM_WORK]);
 }
 
 /* A run past its deadline is cancelled by whoever looks at it. */
 static void cancel_late(struct hbg__run *run)
 {
-    if (HBG_LIKELY(run->deadline_ns == UINT64_MAX) || hbg__clock_ns() < run->deadline_ns) return;
+    if (HBG_LIKELY(run->deadline_ns == UINT64_MAX) || hbg__device_now_ns(run->device) < run->deadline_ns) return;
     uint32_t not_yet = 0;
     /* relaxed: decides who cancels; leaving the call orders it before the finish, which reads it. */
     if (hbg__cas_relaxed32(&run->deadline_hit, &not_yet, 1)) abort_launch(run);
@@ -407,13 +407,13 @@ bool hbg__run_wait_for_end(struct hbg__run *run, uint64_t timeout_ns)
     struct hbg_device *device = run->device;
     struct hbg__stream *stream = run->streams.stream[HBG__STREAM_WORK];
     if (HBG_LIKELY(run->deadline_ns == UINT64_MAX)) return device->ops->wait(device->platform, stream, timeout_ns);
-    uint64_t until = timeout_ns == HBG_FOREVER ? UINT64_MAX : hbg__clock_after_ns(timeout_ns), now = hbg__clock_ns();
+    uint64_t until = timeout_ns == HBG_FOREVER ? UINT64_MAX : hbg__device_after_ns(device, timeout_ns), now = hbg__device_now_ns(device);
     if (now < run->deadline_ns) {
         uint64_t stop = until < run->deadline_ns ? until : run->deadline_ns;
         if (device->ops->wait(device->platform, stream, stop > now ? stop - now : 0)) return true;
     }
     cancel_late(run);
-    now = hbg__clock_ns();
+    now = hbg__device_now_ns(device);
     return device->ops->wait(device->platform, stream, until == UINT64_MAX ? HBG_FOREVER : until > now ? until - now : 0);
 }
 

@@ -92,7 +92,7 @@ static uint64_t clock_of(const struct collection *c, uint64_t tick)
 static void set_pace(struct collection *c)
 {
     const struct hbg__run_spans *spans = c->run->spans;
-    uint64_t tick = hbg__ticks(), ns = hbg__clock_ns();
+    uint64_t tick = hbg__trace_ticks(spans->trace), ns = hbg__trace_now_ns(spans->trace);
     c->ns_per_tick = tick > spans->tick ? (double)(ns - spans->tick_ns) / (double)(tick - spans->tick) : 1;
 }
 

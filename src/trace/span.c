@@ -39,8 +39,8 @@ void hbg__spans_start(struct hbg__run_spans *spans, uint64_t hash, const char *p
     keep(spans->run, run);
     hbg__store_relaxed64(&spans->waited_ns, 0);         /* relaxed: the run is nobody else's yet */
     hbg__spans_here(spans);
-    spans->tick = hbg__ticks();
-    spans->tick_ns = hbg__clock_ns();
+    spans->tick = hbg__trace_ticks(spans->trace);
+    spans->tick_ns = hbg__trace_now_ns(spans->trace);
     hbg__spans_open(spans, HBG__SPAN_RUN, spans->tick_ns);
 }
 
@@ -61,13 +61,13 @@ void hbg__step_open(struct hbg__run_spans *spans, enum hbg__span_id id, uint64_t
 {
     hbg__span_values(spans, id, !(spans->seen & UINT32_C(1) << id), alloc_bytes, copies, bytes);
     spans->seen |= UINT32_C(1) << id;
-    hbg__spans_open(spans, id, hbg__clock_ns());
+    hbg__spans_open(spans, id, hbg__trace_now_ns(spans->trace));
 }
 
 void hbg__step_close(struct hbg__run_spans *spans, enum hbg__span_id id, uint64_t alloc_bytes, uint64_t copies, uint64_t bytes)
 {
     const uint64_t *before = spans->span[id].value;
-    hbg__spans_close(spans, id, hbg__clock_ns());
+    hbg__spans_close(spans, id, hbg__trace_now_ns(spans->trace));
     hbg__span_values(spans, id, before[0], alloc_bytes - before[1], copies - before[2], bytes - before[3]);
 }
 
@@ -75,7 +75,7 @@ void hbg__spans_launched(struct hbg__run_spans *spans, uint64_t started_ns, uint
 {
     uint64_t waited_ns = hbg__load_relaxed64(&spans->waited_ns);        /* relaxed: see span.h */
     hbg__spans_here(spans);
-    hbg__spans_close(spans, HBG__SPAN_RUNNER, waited_ns ? waited_ns : hbg__clock_ns());
+    hbg__spans_close(spans, HBG__SPAN_RUNNER, waited_ns ? waited_ns : hbg__trace_now_ns(spans->trace));
     if (!started_ns) return;
     hbg__spans_open(spans, HBG__SPAN_WALL, started_ns);
     hbg__spans_close(spans, HBG__SPAN_WALL, ended_ns);
@@ -100,7 +100,7 @@ static void write_span(struct hbg__run_spans *spans, enum hbg__span_id id, enum 
 
 void hbg__spans_write(struct hbg__run_spans *spans, enum hbg_status status)
 {
-    uint64_t now_ns = hbg__clock_ns();
+    uint64_t now_ns = hbg__trace_now_ns(spans->trace);
     for (int id = 0; id < HBG__SPAN_COUNT; id++) {
         if (spans->span[id].started_ns && !spans->span[id].ended_ns) spans->span[id].ended_ns = now_ns;
     }

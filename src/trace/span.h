@@ -69,17 +69,17 @@ void hbg__spans_close(struct hbg__run_spans *spans, enum hbg__span_id id, uint64
 
 static inline void hbg__span_begin(struct hbg__run_spans *spans, enum hbg__span_id id)
 {
-    if (HBG_UNLIKELY(spans != NULL)) hbg__spans_open(spans, id, hbg__clock_ns());
+    if (HBG_UNLIKELY(spans != NULL)) hbg__spans_open(spans, id, hbg__trace_now_ns(spans->trace));
 }
 static inline void hbg__span_end(struct hbg__run_spans *spans, enum hbg__span_id id)
 {
-    if (HBG_UNLIKELY(spans != NULL)) hbg__spans_close(spans, id, hbg__clock_ns());
+    if (HBG_UNLIKELY(spans != NULL)) hbg__spans_close(spans, id, hbg__trace_now_ns(spans->trace));
 }
 /* One ends and the next begins at the same moment. */
 static inline void hbg__span_next(struct hbg__run_spans *spans, enum hbg__span_id ended, enum hbg__span_id begun)
 {
     if (HBG_LIKELY(spans == NULL)) return;
-    uint64_t now_ns = hbg__clock_ns();
+    uint64_t now_ns = hbg__trace_now_ns(spans->trace);
     hbg__spans_close(spans, ended, now_ns);
     hbg__spans_open(spans, begun, now_ns);
 }
@@ -111,7 +111,7 @@ void hbg__spans_launched(struct hbg__run_spans *spans, uint64_t started_ns, uint
 static inline void hbg__spans_waited(struct hbg__run_spans *spans)
 {
     uint64_t never = 0;
-    if (HBG_UNLIKELY(spans != NULL)) (void)hbg__cas_relaxed64(&spans->waited_ns, &never, hbg__clock_ns());     /* relaxed: see above */
+    if (HBG_UNLIKELY(spans != NULL)) (void)hbg__cas_relaxed64(&spans->waited_ns, &never, hbg__trace_now_ns(spans->trace));     /* relaxed: see above */
 }
 
 #endif /* HBG_TRACE_SPAN_H */

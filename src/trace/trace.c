@@ -82,7 +82,7 @@ void hbg__trace_announce(struct hbg__trace *trace, const char *platform, uint32_
 {
     struct hbg__trace_line line;
     struct timespec wall;
-    struct hbg__trace_head head = { .ts = hbg__clock_ns(), .tid = hbg__trace_tid() };
+    struct hbg__trace_head head = { .ts = hbg__trace_now_ns(trace), .tid = hbg__trace_tid() };
     clock_gettime(CLOCK_REALTIME, &wall);
     hbg__trace_begin(trace, &line, &head, "trace.begin", NULL, NULL);
     hbg__line_u64(&line, "wall", (uint64_t)wall.tv_sec * NANOSECONDS + (uint64_t)wall.tv_nsec);
@@ -97,7 +97,7 @@ void hbg__trace_announce(struct hbg__trace *trace, const char *platform, uint32_
 void hbg__trace_end(struct hbg__trace *trace)
 {
     struct hbg__trace_line line;
-    struct hbg__trace_head head = { .ts = hbg__clock_ns(), .tid = hbg__trace_tid() };
+    struct hbg__trace_head head = { .ts = hbg__trace_now_ns(trace), .tid = hbg__trace_tid() };
     hbg__trace_begin(trace, &line, &head, "trace.end", NULL, NULL);
     /* relaxed: counts; nobody writes any more */
     hbg__line_u64(&line, "emitted", hbg__load_relaxed64(&trace->emitted));

@@ -33,7 +33,22 @@ struct hbg__trace {
     char head[40];                      /* "[STRACE] v=1 pid=.." */
     struct hbg__atomic_u64 sequence, invocations, emitted, dropped;
     struct hbg__atomic_u32 references;
+    uint64_t (*clock)(void *user);      /* ns; NULL: the monotonic clock of the host */
+    void *clock_user;
+    uint64_t stopped_ns;                /* not 0: the clock went with the device, and this is what it said last */
 };
+
+static inline uint64_t hbg__trace_now_ns(const struct hbg__trace *trace)
+{
+    if (HBG_UNLIKELY(trace->stopped_ns != 0)) return trace->stopped_ns;
+    return HBG_LIKELY(trace->clock == NULL) ? hbg__clock_ns() : trace->clock(trace->clock_user);
+}
+
+/* What the cores of the device count in their records. */
+static inline uint64_t hbg__trace_ticks(const struct hbg__trace *trace)
+{
+    return HBG_LIKELY(trace->clock == NULL) ? hbg__ticks() : hbg__trace_now_ns(trace);
+}
 
 struct hbg__trace_options {
     enum hbg_trace_level level;         /* of the device's options */

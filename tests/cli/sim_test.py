@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""hbg sim: every scenario over some seeds, every mode, wrong command lines; each workload on a simulated device that is poisoned."""
+"""hbg sim: every scenario over some seeds, every mode, wrong command lines; one seed has one trace; each workload on a simulated device that is poisoned."""
 import os
 import re
 import subprocess
 import sys
+import tempfile
 
 HBG = os.environ["HBG"]
 SEEDS = int(os.environ.get("HBG_TEST_SCALE", "100")) * 4
 SCENARIOS = ("graphs", "spill", "failures", "cancels", "pairs", "stops", "faults")
 
 
-def run(*arguments):
-    return subprocess.run([HBG, *arguments], capture_output=True, text=True)
+def run(*arguments, environment=None):
+    return subprocess.run([HBG, *arguments], capture_output=True, text=True, env={**os.environ, **(environment or {})})
 
 
 def check(condition, done):
@@ -27,6 +28,15 @@ def main():
     for mode in ("random", "few", "round", "all"):
         done = run("sim", "graphs", "--seeds", "5..9", "--mode", mode, "--workers", "64")
         check(done.returncode == 0 and "5 schedules, 0 failed" in done.stdout, done)
+    with tempfile.TemporaryDirectory() as folder:               # another process, the same trace
+        traces = []
+        for name in ("first", "second"):
+            path = os.path.join(folder, name)
+            done = run("run", "cholesky", "--rounds", "2", "--device", "sim:workers=8,seed=7", environment={"HBG_TRACE": "task", "HBG_TRACE_TO": path})
+            check(done.returncode == 0, done)
+            with open(path) as trace:
+                traces.append(re.sub(r"\b(pid|tid|wall)=\d+", "", trace.read()))
+        check(traces[0] == traces[1] and traces[0].count("\n") > 100, done)
     for wrong, status in ((("sim",), 2), (("sim", "graph"), 2), (("sim", "graphs", "--seeds", "9..5"), 2), (("sim", "graphs", "--seeds", "x"), 2),
                           (("sim", "graphs", "--mode", "rnd"), 2), (("sim", "graphs", "--workers", "65"), 2), (("sim", "graphs", "spill"), 2)):
         done = run(*wrong)

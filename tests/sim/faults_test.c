@@ -104,16 +104,14 @@ static void a_worker_stops_for_ever(void **state)
         } else {
             assert_int_equal(status, HBG_TIMEOUT);
             assert_int_equal(hbg_run_cancel(run), HBG_OK);
-            sleep_ms(1010);
-            assert_int_equal(hbg_run_wait(run, 1), HBG_E_DEVICE);
+            assert_int_equal(hbg_run_wait(run, 1100000000), HBG_E_DEVICE);      /* simulated time, as all of this */
             assert_int_equal(hbg_run_finish(run, &result), HBG_E_DEVICE);
             assert_int_equal(hbg_device_close(device), HBG_E_DEVICE);
             ++lost;
         }
         hbg_program_destroy(program);
-        if (lost) break;                        /* it costs the second after which a cancelled run counts as lost */
     }
-    assert_int_equal(lost, 1);
+    assert_true(lost > 1);
 }
 
 /* ---- a kernel that goes on until it is told to stop: others go on while it asks ---- */

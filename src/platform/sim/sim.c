@@ -250,6 +250,7 @@ static bool progress(struct hbg__platform *platform, struct hbg__stream *stream,
     return hbg__sim_line_look(of(platform)->line, &stream->ticket, progress);
 }
 
+static uint64_t clock_ns(struct hbg__platform *platform) { return hbg__sim_clock(of(platform)->sim); }
 static uint64_t queue_sum(struct hbg__platform *platform) { return hbg__sim_queue_sum(of(platform)->sim); }
 
 const struct hbg__platform_ops hbg__sim_ops = {
@@ -259,5 +260,5 @@ const struct hbg__platform_ops hbg__sim_ops = {
     .stream_create = stream_create, .stream_destroy = hbg__cpu_stream_destroy, .stream_sync = hbg__cpu_stream_sync, .stream_query = hbg__cpu_stream_query,
     .copy_in = copy_in, .copy_out = copy_out, .fill = fill,
     .program_register = hbg__cpu_program_register, .program_release = hbg__cpu_program_release,
-    .launch = launch, .poll = poll, .wait = wait, .result = result, .abort = abort_launch, .progress = progress,
+    .launch = launch, .poll = poll, .wait = wait, .result = result, .abort = abort_launch, .progress = progress, .clock = clock_ns,
 };

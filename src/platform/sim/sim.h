@@ -128,6 +128,7 @@ bool hbg__sim_wait(struct hbg__sim *sim, uint64_t timeout_ns);
 void hbg__sim_cancel(struct hbg__sim *sim);
 void hbg__sim_result(struct hbg__sim *sim, struct hbg__launch_result *result);
 bool hbg__sim_progress(struct hbg__sim *sim, uint32_t *task, uint32_t *kernel, uint32_t *worker);
+uint64_t hbg__sim_clock(struct hbg__sim *sim);          /* simulated time; whoever asks takes a step */
 uint64_t hbg__sim_queue_sum(const struct hbg__sim *sim);
 
 /* Until every worker has returned: tests of parts; and of a close, the device stays until it is restarted or destroyed. */

@@ -242,6 +242,16 @@ bool hbg__sim_here(uint32_t *worker, uint32_t *task, uint32_t *kernel)
     return true;
 }
 
+/* Host threads come in one after the other, as for every call. */
+uint64_t hbg__sim_clock(struct hbg__sim *sim)
+{
+    hbg__sim_lock(sim);
+    hbg__sim_step();
+    uint64_t now_ns = hbg__sim_now_ns();
+    hbg__sim_unlock(sim);
+    return now_ns;
+}
+
 /* As hbg__cpu_queue_sum(), and under its conditions. */
 uint64_t hbg__sim_queue_sum(const struct hbg__sim *sim)
 {
