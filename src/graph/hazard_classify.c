@@ -123,13 +123,14 @@ static void learn_cell_layout(struct hbg_graph *g, uint32_t home, int64_t off, c
 
 /* ---- classification --------------------------------------------------------------------------------------------- */
 
-static uint32_t one_cell(const struct hbg__grid *grid, const struct hbg__span *span)
+/* The cell that the box is, which may be clipped at an end of the grid; HBG__NIL: none. */
+static uint32_t one_cell(const struct hbg__grid *grid, const struct hbg__box *box)
 {
     uint32_t index = 0;
-    if (!span->box || span->cells != 1) return HBG__NIL;
     for (int a = 0; a < grid->axes; a++) {
-        if (span->full_lo[a] != span->lo[a] || span->full_hi[a] != span->hi[a]) return HBG__NIL;
-        index = index * grid->count[a] + span->lo[a];
+        int64_t cell = grid->cell[a], lo = box->lo[a] + grid->shift[a], number = lo / cell, left = (number + 1) * cell - lo - box->count[a];
+        if ((number * cell != lo && box->lo[a] != 0) || left < 0 || (left > 0 && box->lo[a] + box->count[a] != grid->extent[a])) return HBG__NIL;
+        index = index * grid->count[a] + (uint32_t)number;
     }
     return index;
 }
@@ -176,7 +177,6 @@ bool hbg__hazard_classify(struct hbg_graph *g, uint32_t home, int64_t off, const
     struct hbg__storage *s = &g->storages[home];
     struct hbg__grid axes;
     struct hbg__box box;
-    struct hbg__span span;
     access->home = home;
     if (!view_of(g, s, off, region, argument, access)) return false;
     if (access->place == HBG__ACCESS_NONE) return true;
@@ -192,8 +192,7 @@ bool hbg__hazard_classify(struct hbg_graph *g, uint32_t home, int64_t off, const
     if (!is_box) return true;
     if (!s->grid && !make_grid(g, home, &axes, &box, !access->writes)) return false;
     s = &g->storages[home];
-    hbg__grid_span(hbg__grid_at(g, s->grid), &access->view, &span);
-    uint32_t cell = one_cell(hbg__grid_at(g, s->grid), &span);
+    uint32_t cell = one_cell(hbg__grid_at(g, s->grid), &box);
     if (cell == HBG__NIL) return true;
     access->place = HBG__ACCESS_CELL;
     access->cell = s->cell_base + cell;

@@ -128,10 +128,20 @@ bool hbg__grid_box_is_all(const struct hbg__grid *grid, const struct hbg__box *b
     return true;
 }
 
+/* ---- gaps ----------------------------------------------------------------------------------------------------- */
+
+bool hbg__grid_has_gaps(const struct hbg__grid *grid, int a)
+{
+    for (; a + 1 < grid->axes; a++)
+        if (grid->stride[a] != grid->stride[a + 1] * grid->extent[a + 1]) return true;
+    return grid->stride[grid->axes - 1] != grid->unit;
+}
+
 /* ---- cells ---------------------------------------------------------------------------------------------------- */
 
 void hbg__grid_set_cells(struct hbg__grid *grid, const int64_t *cell, const struct hbg__box *box)
 {
+    grid->gaps = hbg__grid_has_gaps(grid, 0);
     for (int a = 0; a < grid->axes; a++) grid->cell[a] = cell[a];
     for (;;) {
         uint64_t total = 1;

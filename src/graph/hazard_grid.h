@@ -44,6 +44,8 @@ void hbg__grid_byte_axis(struct hbg__grid *grid, struct hbg__reach all);
 void hbg__grid_extend(struct hbg__grid *grid, struct hbg__reach all);
 
 bool hbg__grid_box(const struct hbg__grid *grid, const struct hbg__view *view, struct hbg__box *box);
+/* Are there bytes between the units of axis a and of those inside of it? */
+bool hbg__grid_has_gaps(const struct hbg__grid *grid, int a);
 bool hbg__grid_box_is_all(const struct hbg__grid *grid, const struct hbg__box *box);
 /* hazard_span.c */
 void hbg__grid_span(const struct hbg__grid *grid, const struct hbg__view *view, struct hbg__span *span);

@@ -66,6 +66,7 @@ struct hbg__grid {
     int64_t stride[5], extent[5], cell[5];
     int64_t shift[5];                   /* the first cell is clipped by so much: tiles need not begin at 0 */
     uint32_t count[5];                  /* cells along an axis: (extent + shift) / cell, rounded up */
+    bool gaps;                          /* there are bytes between units */
     bool all_is_whole;                  /* a box of all units is the whole storage, or the whole view that it was given as */
     bool by_read;                       /* suggested by a read, and nothing is written yet */
     uint64_t excess, threshold;         /* work beyond one cell per access */

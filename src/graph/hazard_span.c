@@ -56,14 +56,6 @@ static bool visit_rows(const struct hbg__grid *grid, const struct hbg__span *spa
 
 /* ---- hulls ---------------------------------------------------------------------------------------------------- */
 
-/* Are there bytes between the units of axis a and of those inside of it? */
-static bool has_gaps(const struct hbg__grid *grid, int a)
-{
-    for (; a + 1 < grid->axes; a++)
-        if (grid->stride[a] != grid->stride[a + 1] * grid->extent[a + 1]) return true;
-    return grid->stride[grid->axes - 1] != grid->unit;
-}
-
 /* All cells whose hull along the axes meets the view's: exact from the outermost axis on until the hull first leaves one step. */
 static void span_of_hull(const struct hbg__grid *grid, const struct hbg__view *view, struct hbg__span *span)
 {
@@ -71,7 +63,7 @@ static void span_of_hull(const struct hbg__grid *grid, const struct hbg__view *v
     bool one = true;
     span->box = false;
     span->cells = 1;
-    span->outside = lo < 0 || hi >= grid->stride[0] * grid->extent[0] || has_gaps(grid, 0);
+    span->outside = lo < 0 || hi >= grid->stride[0] * grid->extent[0] || grid->gaps;
     for (int a = 0; a < grid->axes; a++) {
         int64_t from = 0, to = grid->extent[a] - 1;
         if (one) {
@@ -148,7 +140,7 @@ static bool walk_steps(struct walk *w, struct place *p, int a, int64_t first, in
 {
     const struct hbg__grid *grid = w->grid;
     struct hbg__span span;
-    if (has_gaps(grid, a)) w->outside = true;
+    if (grid->gaps && hbg__grid_has_gaps(grid, a)) w->outside = true;
     p->box.lo[a] = first;
     p->box.count[a] = last - first + 1;
     for (int inner = a + 1; inner < grid->axes; inner++) {
@@ -293,7 +285,6 @@ static bool runs_are_better(const struct hbg__grid *grid, const struct hbg__view
 {
     struct walk first = { .grid = grid };
     uint64_t runs = 1, most = span->cells > HBG__SPAN_RUNS_MAX / 2 ? HBG__SPAN_RUNS_MAX : 2 * span->cells;
-    if (span->cells < 4 && !span->outside) return false;
     if (span->outside && most < 64) most = 64;
     for (int d = 0; d < view->rank; d++) {
         if (view->count[d] > HBG__SPAN_RUNS_MAX) return false;
@@ -318,7 +309,7 @@ void hbg__grid_span(const struct hbg__grid *grid, const struct hbg__view *view, 
         return;
     }
     span_of_hull(grid, view, span);
-    if (runs_are_better(grid, view, span)) span->runs = view;
+    if ((span->cells >= 4 || span->outside) && runs_are_better(grid, view, span)) span->runs = view;
 }
 
 bool hbg__grid_rows(const struct hbg__grid *grid, const struct hbg__span *span, hbg__row_fn *visit, void *context)
