@@ -79,7 +79,7 @@ static enum hbg_status run_frames(struct hbg_program *program, struct hbg_region
 
 int main(void)
 {
-    static const int32_t zeros[COUNT];
+    static int32_t zeros[COUNT];
     struct hbg_device *device = NULL;
     struct hbg_program *program = NULL;
     struct hbg_buffer *buffer = NULL;
