@@ -56,22 +56,34 @@ double hbg__student_cdf(double t, double df)
     return t < 0.0 ? tail : 1.0 - tail;
 }
 
+static double density(double t, double df)
+{
+    return exp(lgamma(0.5 * (df + 1.0)) - lgamma(0.5 * df) - 0.5 * log(df * M_PI) - 0.5 * (df + 1.0) * log1p(t * t / df));
+}
+
+/* Newton's steps, and a bisection where one would leave what is known to hold the answer. */
 double hbg__student_quantile(double p, double df)
 {
-    double low = -1.0, high = 1.0;
+    double low = -1.0, high = 1.0, t = 0.0;
 
     while (hbg__student_cdf(low, df) > p)
         low *= 2.0;
     while (hbg__student_cdf(high, df) < p)
         high *= 2.0;
-    for (int i = 0; i < 200 && high - low > 1e-14 * (1.0 + fabs(low)); i++) {
-        double middle = 0.5 * (low + high);
-        if (hbg__student_cdf(middle, df) < p)
-            low = middle;
+    for (int i = 0; i < 200; i++) {
+        double off = hbg__student_cdf(t, df) - p, next = t - off / density(t, df);
+
+        if (off < 0.0)
+            low = t;
         else
-            high = middle;
+            high = t;
+        if (!(next > low && next < high))
+            next = 0.5 * (low + high);
+        if (fabs(next - t) <= 1e-14 * (1.0 + fabs(t)))
+            return next;
+        t = next;
     }
-    return 0.5 * (low + high);
+    return t;
 }
 
 double hbg__student_shifted_cdf(double t, double df, double shift)

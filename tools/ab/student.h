@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Student's t: distribution, quantile, and the noncentral one, which is the power of a t test. By the incomplete beta function as a
- * continued fraction, lgamma() and bisection; good to about 12 digits for the degrees of freedom that comparisons have.
+ * continued fraction, lgamma() and Newton's steps; good to about 12 digits for the degrees of freedom that comparisons have.
  */
 #ifndef HBG_TOOLS_AB_STUDENT_H
 #define HBG_TOOLS_AB_STUDENT_H

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The memory of a comparison.
+ */
+#include "tools/ab/record.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void hbg__ab_series_free(struct ab_series *series)
+{
+    for (size_t i = 0; i < series->batch_count; i++) {
+        free(series->batch[i].round);
+        free(series->batch[i].cold);
+    }
+    for (uint32_t i = 0; i < series->block_count; i++)
+        free(series->dropped[i]);
+    free(series->batch);
+    free(series->dropped);
+    memset(series, 0, sizeof *series);
+}
+
+static bool add_block(struct ab_series *series)
+{
+    char **grown = realloc(series->dropped, (series->block_count + 1) * sizeof *grown);
+
+    if (!grown)
+        return false;
+    series->dropped = grown;
+    series->dropped[series->block_count++] = NULL;
+    return true;
+}
+
+struct ab_batch *hbg__ab_series_add(struct ab_series *series, uint32_t block)
+{
+    struct ab_batch *batch;
+
+    if (block == series->block_count && !add_block(series))
+        return NULL;
+    if (series->batch_count == series->batch_room) {
+        size_t room = series->batch_room ? series->batch_room * 2 : 64;
+        struct ab_batch *grown = realloc(series->batch, room * sizeof *grown);
+        if (!grown)
+            return NULL;
+        series->batch = grown;
+        series->batch_room = room;
+    }
+    batch = &series->batch[series->batch_count++];
+    memset(batch, 0, sizeof *batch);
+    batch->block = block;
+    batch->counter = NAN;
+    return batch;
+}
+
+bool hbg__ab_batch_add(struct ab_batch *batch, bool cold, double value)
+{
+    double **values = cold ? &batch->cold : &batch->round, *grown;
+    size_t *count = cold ? &batch->cold_count : &batch->round_count;
+
+    if ((*count & (*count - 1)) == 0) {                 /* full at each power of two */
+        grown = realloc(*values, (*count ? *count * 2 : 1) * sizeof *grown);
+        if (!grown)
+            return false;
+        *values = grown;
+    }
+    (*values)[(*count)++] = value;
+    return true;
+}
+
+bool hbg__ab_series_drop(struct ab_series *series, uint32_t block, const char *why)
+{
+    if (!series->dropped[block])
+        series->dropped[block] = strdup(why);
+    return series->dropped[block] != NULL;
+}
+
+uint32_t hbg__ab_series_dropped(const struct ab_series *series)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < series->block_count; i++)
+        count += series->dropped[i] != NULL;
+    return count;
+}
