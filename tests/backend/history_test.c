@@ -206,6 +206,7 @@ static void tiles_change_their_size(void **state)
         { 5, { { 3, 3, true }, { 12, 12, true }, { 24, 24, false }, { 48, 1, true }, { 4, 4, true } }, false },  /* fine, then coarse, then columns */
         { 4, { { 6, 12, true }, { 6, 12, true }, { 8, 8, false }, { 12, 6, true } }, true },                     /* every other phase transposed */
         { 4, { { 1, SIDE, true }, { SIDE, 1, false }, { SIDE, 1, true }, { 1, SIDE, true } }, false },           /* rows and columns */
+        { 6, { { SIDE, SIDE, true }, { 8, 8, true }, { SIDE, SIDE, false }, { SIDE, SIDE, true }, { 8, 8, true }, { SIDE, SIDE, false } }, false },     /* the same again */
         { 3, { { 2, 2, true }, { SIDE, SIDE, false }, { 5, 7, true } }, true },                                  /* 576 producers of one reader */
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) check_tiled(device, &all[i]);
