@@ -35,7 +35,7 @@ enum hbg_arg_kind {
 struct hbg_arg {
     uint16_t kind, dtype;
     uint32_t index;             /* HBG_ARG_BOUND: the boundary position; HBG_ARG_BYTES: how many */
-    union { struct hbg_region region; uint64_t bits; const void *bytes; struct hbg_task task; double f64; float f32; } u;
+    union { struct hbg_region region; uint64_t bits; const void *bytes, *boundary; struct hbg_task task; double f64; float f32; } u;
 };
 
 /**

@@ -54,7 +54,7 @@ HBG__INLINE struct hbg_region hbg_args_region(const struct hbg_args *args, int i
  * Errors   HBG_E_ACCESS at the submit: position i is no scalar
  */
 HBG__INLINE struct hbg_arg hbg_args_scalar(const struct hbg_args *args, int i)
-{ struct hbg_arg a; a.kind = HBG_ARG_BOUND; a.dtype = HBG__CAST(size_t, i) < args->count ? args->arg[i].dtype : 0; a.index = HBG__CAST(uint32_t, i); return a; }
+{ struct hbg_arg a; a.kind = HBG_ARG_BOUND; a.dtype = HBG__CAST(size_t, i) < args->count ? args->arg[i].dtype : 0; a.index = HBG__CAST(uint32_t, i); a.u.boundary = args; return a; }
 
 /**
  * hbg_args_get_bool, hbg_args_get_u32, hbg_args_get_u64, hbg_args_get_f32, hbg_args_get_f64, hbg_args_get_i32, hbg_args_get_i64 -

@@ -56,13 +56,15 @@ static bool put_scalar(struct hbg__submit *s, const struct hbg_arg *arg, uint64_
 static bool put_bound(struct hbg__submit *s, const struct hbg_arg *arg)
 {
     struct hbg_graph *g = s->g;
-    const struct hbg__boundary *b = &g->input->boundary;
-    if (arg->index >= b->arg_count || b->arg[arg->index].group != UINT32_MAX || b->arg[arg->index].arg.kind != HBG_ARG_SCALAR) {
+    const struct hbg_args *boundary;
+    uint32_t position;
+    if (!hbg__scalar_origin(g, arg->u.boundary, arg->index, &boundary, &position)) {
         hbg__graph_fail(g, HBG_E_ACCESS, (int)s->arg_count, s->kernel_name, "argument %u binds boundary position %u, which is no scalar",
                         s->arg_count, arg->index);
         return false;
     }
-    return put_scalar(s, arg, 0, HBG__BASE_BOUNDARY + arg->index, arg->dtype);
+    if (position == HBG__NIL) return put_scalar(s, arg, boundary->arg[arg->index].u.bits, HBG__BASE_ZERO, arg->dtype);
+    return put_scalar(s, arg, 0, HBG__BASE_BOUNDARY + position, arg->dtype);
 }
 
 /* Parameter bytes stand in the payload, 16-byte aligned. */

@@ -8,7 +8,7 @@
 #include "graph/guard.h"
 #include "image/fingerprint.h"
 
-/* Builds of the process so far. relaxed: each takes a number of its own, nothing is published by it. */
+/* Builds of the process and bodies of hbg_subgraph() so far. relaxed: each takes a number of its own, nothing is published by it. */
 static struct hbg__atomic_u32 builds;
 
 /* Numbers of storages that builds have taken. relaxed: as above. A build takes as many as it has arguments and as the one before on
@@ -87,6 +87,12 @@ void hbg__graph_set_generation(struct hbg_graph *g, uint32_t generation, uint32_
     g->stamp = stamp;
 }
 
+uint32_t hbg__serial_take(void)
+{
+    uint32_t serial = hbg__fetch_add_relaxed32(&builds, 1) + 1;     /* relaxed: see above */
+    return serial ? serial : hbg__serial_take();
+}
+
 static void take_numbers(struct hbg_graph *g)
 {
     uint32_t arguments = g->input->boundary.arg_count, used = g->storage_count;
@@ -121,6 +127,7 @@ static void reset_counts(struct hbg_graph *g)
     g->heap_top = 0;
     g->manual_count = 0;
     g->settled = NULL;
+    g->frame = NULL;
     memset(g->scalar_layouts, 0, sizeof g->scalar_layouts);
     memset(g->buffer_cache, 0xff, sizeof g->buffer_cache);      /* storages that do not exist */
     hbg__map_u64_clear(&g->layout_map);
@@ -157,7 +164,7 @@ static bool begin(struct hbg_graph *g, const struct hbg__build_input *input, str
     take_numbers(g);
     reset_counts(g);
     renew_generations(g);
-    g->serial = hbg__fetch_add_relaxed32(&builds, 1) + 1;   /* relaxed: see above */
+    g->serial = g->build_serial = hbg__serial_take();
     return hbg__tasks_grow(g) && hbg__layout_of_scalar(g, 0) == 0 && !g->failed && hbg__guards_begin(g) && hbg__storage_boundary(g) && give_boundary(g);
 }
 
@@ -183,7 +190,7 @@ static bool seal(struct hbg_graph *g)
     };
     r->head = head;
     r->image_bytes = head->image_bytes;
-    r->serial = g->serial;
+    r->serial = g->build_serial;
     r->task_count = hbg__user_tasks(g);
     r->edge_count = g->edge_count;
     r->reuse_edges = g->reuse_edges;

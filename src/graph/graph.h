@@ -11,6 +11,7 @@
  *                           hazard_parts.h (what covers cells in part) and hazard_regrid.c (other cells)
  *     append.*              records, arguments, edge rows, waiter lists, roots
  *     scope.c               scopes, intermediates, reuse of their bytes
+ *     subgraph.c            bodies that are submitted as one task
  *     hazard_stats.*        how much the map holds
  *     guard.*               what a recording depended on
  *     written.*             has a task written what build code wants to read?
@@ -124,6 +125,16 @@ struct hbg__access {
 };
 enum hbg__access_place { HBG__ACCESS_NONE, HBG__ACCESS_CELL, HBG__ACCESS_WHOLE, HBG__ACCESS_PART };
 
+/* A body of hbg_subgraph() that is being submitted; on the stack of that call. */
+struct hbg__frame {
+    struct hbg__frame *outer;           /* NULL: the build function itself */
+    struct hbg_args args;               /* what the body is given */
+    const uint32_t *bound;              /* by position: the boundary scalar of the run that it is; HBG__NIL: a constant, or no scalar */
+    const char *name;
+    uint32_t scope_depth;               /* scopes that are not the body's to end */
+    uint32_t entry;                     /* mark of the noop before all its tasks; 0: none, here and further out */
+};
+
 struct hbg_graph {
     /* the image under construction; `payload` is the arena's origin and follows it */
     unsigned char *payload;
@@ -132,7 +143,9 @@ struct hbg_graph {
     uint32_t pending_units;             /* arguments being written above payload_top */
     uint32_t task_count;                /* ids given, noops included */
     uint32_t task_limit;                /* ids for which every per-task table has room */
-    uint32_t serial;                    /* of this build: in hbg_task.graph */
+    uint32_t build_serial;              /* of this build */
+    uint32_t serial;                    /* of this build, or of the body that is being submitted: in hbg_task.graph */
+    struct hbg__frame *frame;           /* the innermost body; NULL: none */
     uint32_t storage_base;              /* number of storage 0 in regions of this build */
     uint32_t storage_count;
     uint32_t storage_numbers;           /* numbers from storage_base on that no other build has; hbg__graph_take_more_numbers() */
@@ -266,10 +279,28 @@ uint32_t hbg__append_noop(struct hbg_graph *g, uint32_t *marks, uint32_t count, 
 
 bool hbg__producer_add(struct hbg_graph *g, uint32_t mark);
 
+/* Kernels take the short way again, unless something speaks against it. */
+static inline void hbg__short_way_renew(struct hbg_graph *g)
+{
+    bool no = g->failed || g->manual || (g->frame && g->frame->entry);
+    g->short_kernels = no ? 0 : g->input->kernel_count;
+}
+
+/* A number that no other build and no other body has had in a long time. build.c */
+uint32_t hbg__serial_take(void);
+
 /* ---- scope.c ---------------------------------------------------------------------------------------------------- */
 
 bool hbg__scope_end_build(struct hbg_graph *g);    /* false: a scope is still open, latched */
 bool hbg__manual_note(struct hbg_graph *g, const struct hbg__access *access);
+/* Everybody since `from` whom nobody waits for, into g->gathered. */
+bool hbg__gather_leaves(struct hbg_graph *g, uint32_t from);
+
+/* ---- subgraph.c -------------------------------------------------------------------------------------------------- */
+
+/* What scalar `index` of a boundary is, of the run or of a body: *position of the run's boundary, or HBG__NIL for a constant. False: no
+   such boundary here, or no scalar. */
+bool hbg__scalar_origin(const struct hbg_graph *g, const void *boundary, uint32_t index, const struct hbg_args **args, uint32_t *position);
 
 /* ---- guard.c ---------------------------------------------------------------------------------------------------- */
 

@@ -92,12 +92,14 @@ struct hbg_region hbg__bad_region(const struct hbg_args *args, int i)
 static uint64_t scalar_bits(const struct hbg_args *args, int i, int dtype, int other)
 {
     struct hbg_graph *g = args ? args->graph : NULL;
+    const struct hbg_args *boundary;
+    uint32_t position;
     if (!g || g->failed) return 0;
-    if (i < 0 || (size_t)i >= args->count || args->arg[i].kind != HBG_ARG_SCALAR) {
+    if (i < 0 || !hbg__scalar_origin(g, args, (uint32_t)i, &boundary, &position)) {
         hbg__graph_fail(g, HBG_E_ACCESS, i, "hbg_args_get", "boundary position %d is no scalar", i);
         return 0;
     }
-    const struct hbg_arg *a = &args->arg[i];
+    const struct hbg_arg *a = &boundary->arg[i];
     if (a->dtype != dtype && a->dtype != other) {
         char given[32], read[32];
         hbg__signature_text_of_arg(a, given);
@@ -105,7 +107,8 @@ static uint64_t scalar_bits(const struct hbg_args *args, int i, int dtype, int o
         hbg__graph_fail(g, HBG_E_SIGNATURE, i, "hbg_args_get", "boundary scalar %d is %s and is read as %s", i, given, read);
         return 0;
     }
-    struct hbg__guard guard = { .kind = HBG__GUARD_VALUE, .group = (uint32_t)i, .offset = a->u.bits };
+    if (position == HBG__NIL) return a->u.bits;             /* a constant of the body's submission */
+    struct hbg__guard guard = { .kind = HBG__GUARD_VALUE, .group = position, .offset = a->u.bits };
     if (g->recording->guards && !add_guard(g, g->recording->guards, guard)) return 0;
     return a->u.bits;
 }

@@ -13,7 +13,7 @@ static uint64_t used_cells(const struct hbg_graph *g, const struct hbg__storage 
 bool hbg__hazard_stats(const struct hbg_graph *g, uint32_t serial, struct hbg__hazard_stats *stats)
 {
     *stats = (struct hbg__hazard_stats){ 0 };
-    if (!g || serial == 0 || g->serial != serial) return false;
+    if (!g || serial == 0 || g->build_serial != serial) return false;
     stats->storages = g->storage_count;
     stats->cells = g->cell_top;
     stats->looks = g->looks;

@@ -296,8 +296,7 @@ static bool complete_begin(struct hbg_graph *g)
     return true;
 }
 
-/* Everybody since `from` whom nobody waits for. */
-static bool gather_leaves(struct hbg_graph *g, uint32_t from)
+bool hbg__gather_leaves(struct hbg_graph *g, uint32_t from)
 {
     hbg__gather_begin(g);
     for (uint32_t task = from; task < g->task_count; task++) {
@@ -310,10 +309,10 @@ static bool gather_leaves(struct hbg_graph *g, uint32_t from)
 static bool end_manual(struct hbg_graph *g)
 {
     uint32_t begin = g->manual_begin;
-    if (!complete_begin(g) || !gather_leaves(g, begin - 1)) return false;
+    if (!complete_begin(g) || !hbg__gather_leaves(g, begin - 1)) return false;
     g->manual = false;
     g->barrier = g->outer_barrier;
-    g->short_kernels = g->input->kernel_count;
+    hbg__short_way_renew(g);
     uint32_t end = hbg__append_noop(g, g->gathered, g->gathered_count, 0);
     if (!end) return false;
     for (uint32_t i = 0; i < g->manual_count; i++)
@@ -337,8 +336,8 @@ void hbg_scope_begin(struct hbg_graph *g, int mode)
 void hbg_scope_end(struct hbg_graph *g)
 {
     if (!g || g->failed) return;
-    if (g->scope_depth == 0) {
-        hbg__graph_fail(g, HBG_E_ORDER, -1, "hbg_scope_end", "hbg_scope_end without hbg_scope_begin");
+    if (g->scope_depth == (g->frame ? g->frame->scope_depth : 0)) {
+        hbg__graph_fail(g, HBG_E_ORDER, -1, "hbg_scope_end", "hbg_scope_end without hbg_scope_begin%s", g->frame ? " in this body" : "");
         return;
     }
     if (g->manual && g->manual_depth == g->scope_depth && !end_manual(g)) return;
@@ -359,7 +358,7 @@ void hbg_barrier(struct hbg_graph *g)
 {
     if (!g || g->failed) return;
     uint32_t from = g->manual && g->manual_begin > g->barrier ? g->manual_begin : g->barrier;
-    if (!gather_leaves(g, from ? from - 1 : 0) || g->gathered_count == 0) return;
+    if (!hbg__gather_leaves(g, from ? from - 1 : 0) || g->gathered_count == 0) return;
     uint32_t noop = hbg__append_noop(g, g->gathered, g->gathered_count, 0);
     if (noop) g->barrier = noop;
 }

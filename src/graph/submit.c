@@ -17,8 +17,6 @@
 #include "graph/short_way.h"
 #include "graph/signature.h"
 
-#include <hbg/subgraph.h>
-
 enum { SHORT_UNITS = 2 * HBG__SHORT_ARGUMENTS + HBG__SHORT_TASK_MARKS };     /* payload that a task of the short way takes at most */
 
 static struct hbg_task no_task(const struct hbg_graph *g)
@@ -141,6 +139,14 @@ static HBG_COLD bool keep_order(struct hbg_graph *g)
     return p->count > 0 || hbg__producer_add(g, floor);
 }
 
+/* Every task of a body comes after what the body's submission comes after. One that has a producer in the body does so already. */
+static HBG_COLD bool enter_body(struct hbg_graph *g)
+{
+    const struct hbg__producers *p = &g->producers;
+    uint32_t entry = g->frame->entry;
+    return entry == 0 || (p->count > 0 && p->mark[p->count - 1] >= entry) || hbg__producer_add(g, entry);
+}
+
 /* An access of the short way as one of the general way. */
 static struct hbg__access settled(const struct hbg__short_access *access)
 {
@@ -169,6 +175,7 @@ static struct hbg_task append_general(struct hbg_graph *g, int kernel, uint32_t 
 {
     bool noop = kernel < 0;
     g->pending_units = 0;
+    if (HBG_UNLIKELY(g->frame != NULL) && !enter_body(g)) return no_task(g);
     if ((g->manual || g->barrier) && !keep_order(g)) return no_task(g);
     if (!noop) g->payload_top += 2 * arg_count;
     if (g->task_count >= g->task_limit && !hbg__tasks_grow(g)) return no_task(g);
@@ -284,13 +291,4 @@ struct hbg_task hbg_noop_args(struct hbg_graph *g, struct hbg_arg_list list)
 {
     if (!g) return (struct hbg_task){ UINT32_MAX, 0 };
     return submit_general(g, 0, true, list);
-}
-
-struct hbg_task hbg_subgraph(struct hbg_graph *g, struct hbg_key key, hbg_build_fn *fn, struct hbg_arg_list list)
-{
-    (void)fn;
-    (void)list;
-    if (!g) return (struct hbg_task){ UINT32_MAX, 0 };
-    hbg__graph_fail(g, HBG_E_UNSUPPORTED, -1, key.name, "subgraphs are not supported yet");
-    return no_task(g);
 }

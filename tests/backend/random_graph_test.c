@@ -44,7 +44,7 @@ static void check(struct attempt *attempt, const char *spec, uint64_t seed, cons
 }
 
 /* Every program on one kind of device, in turn; every eighth on all of them. Even seeds are pure and replayed. */
-static void check_all(const char *extra, const struct hbg_device_options *options, int count, uint64_t seed, const struct graph_taste *taste)
+static void check_all(const char *extra, const struct hbg_device_options *options, int count, uint64_t seed, const struct graph_taste *taste, bool bodies)
 {
     struct hbg_device *devices[DEVICE_KIND_COUNT];
     char specs[DEVICE_KIND_COUNT][128];
@@ -56,7 +56,7 @@ static void check_all(const char *extra, const struct hbg_device_options *option
         for (int k = 0; k < DEVICE_KIND_COUNT; k++) {
             if (i % 8 != 0 && k != i % DEVICE_KIND_COUNT) continue;
             bool pure = i / 2 % 2;
-            struct attempt attempt = { .device = devices[k], .way = { .pure = pure, .rounds = pure ? 3 : 1 } };
+            struct attempt attempt = { .device = devices[k], .way = { .pure = pure, .rounds = pure ? 3 : 1, .bodies = bodies ? test_seed(seed) + (uint64_t)i : 0 } };
             check(&attempt, specs[k], test_seed(seed) + (uint64_t)i, taste);
         }
     }
@@ -67,14 +67,14 @@ static void plain_graphs(void **state)
 {
     (void)state;
     const struct graph_taste taste = { .op_min = 1, .op_max = 80, .window_bytes = 400, .buffers = 2, .intermediates = 3 };
-    check_all("", NULL, 1600, 10000000, &taste);
+    check_all("", NULL, 1600, 10000000, &taste, false);
 }
 
 static void graphs_with_scopes_and_orders(void **state)
 {
     (void)state;
     const struct graph_taste taste = { .op_min = 5, .op_max = 120, .window_bytes = 300, .buffers = 2, .intermediates = 8, .scopes = true, .orders = true };
-    check_all("", NULL, 1100, 20000000, &taste);
+    check_all("", NULL, 1100, 20000000, &taste, false);
 }
 
 /* A heap that hardly holds the intermediates: their bytes are used again, and the order that this takes is made. */
@@ -84,21 +84,32 @@ static void graphs_in_a_small_heap(void **state)
     const struct graph_taste taste = { .op_min = 20, .op_max = 200, .window_bytes = 500, .buffers = 1, .intermediates = 10, .scopes = true };
     struct hbg_device_options options = HBG_OPTIONS(device_options);
     options.heap_reuse_after_bytes = 2048;
-    check_all("", &options, 600, 30000000, &taste);
+    check_all("", &options, 600, 30000000, &taste, false);
 }
 
 static void long_graphs(void **state)
 {
     (void)state;
     const struct graph_taste taste = { .op_min = 800, .op_max = 2500, .window_bytes = 3000, .buffers = 2, .intermediates = 4 };
-    check_all("", NULL, 20, 40000000, &taste);
+    check_all("", NULL, 20, 40000000, &taste, false);
 }
 
 static void poisoned_graphs(void **state)
 {
     (void)state;
     const struct graph_taste taste = { .op_min = 1, .op_max = 100, .window_bytes = 400, .buffers = 2, .intermediates = 6, .scopes = true, .orders = true };
-    check_all(",poison=1", NULL, 400, 50000000, &taste);
+    check_all(",poison=1", NULL, 400, 50000000, &taste, false);
+}
+
+/* Half of the steps stand in bodies of subgraphs, nested up to three deep: the result is that of the same steps without them. */
+static void graphs_with_bodies(void **state)
+{
+    (void)state;
+    const struct graph_taste plain = { .op_min = 1, .op_max = 80, .window_bytes = 400, .buffers = 2, .intermediates = 3 };
+    const struct graph_taste all = { .op_min = 5, .op_max = 120, .window_bytes = 300, .buffers = 2, .intermediates = 8, .scopes = true, .orders = true };
+    check_all("", NULL, 800, 60000000, &plain, true);
+    check_all("", NULL, 800, 70000000, &all, true);
+    check_all(",poison=1", NULL, 200, 80000000, &all, true);
 }
 
 /* ---- the shrinker ---- */
@@ -144,7 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failing_program_is_made_small), cmocka_unit_test(plain_graphs), cmocka_unit_test(graphs_with_scopes_and_orders),
-        cmocka_unit_test(graphs_in_a_small_heap), cmocka_unit_test(long_graphs), cmocka_unit_test(poisoned_graphs),
+        cmocka_unit_test(graphs_in_a_small_heap), cmocka_unit_test(long_graphs), cmocka_unit_test(poisoned_graphs), cmocka_unit_test(graphs_with_bodies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,7 +45,6 @@ static void set_lanes(struct hbg_task_options *o) { o->lane_kernel[1] = 1; }
 static void set_predicate(struct hbg_task_options *o) { o->when.op = 1; }
 static void set_no_size(struct hbg_task_options *o) { o->size = 0; }
 
-static void body(struct hbg_graph *g, const struct hbg_args *args, const void *params) { (void)g; (void)args; (void)params; }
 
 #define BUILD(name) static void name(struct hbg_graph *g, const struct hbg_args *args)
 BUILD(region_of_host_memory) { (void)args; hbg_submit(g, NOTHING, hbg_i32(0), hbg_in(hbg_host(&host_word, HBG_I32, HBG_SHAPE(1)))); }
@@ -84,7 +83,7 @@ BUILD(mixed) { (void)args; task_options(g, set_lanes); }
 BUILD(predicate) { (void)args; task_options(g, set_predicate); }
 BUILD(options_without_size) { (void)args; task_options(g, set_no_size); }
 BUILD(accumulate) { hbg_submit(g, NOTHING, hbg_accumulate(hbg_args_region(args, 0))); }
-BUILD(subgraph) { (void)args; struct hbg_key key = { "body", NULL, 0 }; hbg_subgraph(g, key, body, HBG_NO_ARGS); }
+BUILD(subgraph) { (void)args; struct hbg_key key = { "body", NULL, 0 }; hbg_subgraph(g, key, NULL, HBG_NO_ARGS); }
 BUILD(scalar_of_a_noop) { (void)args; hbg_noop(g, hbg_i32(1)); }
 BUILD(pending_kernel) { (void)args; hbg_submit(g, PENDING); }
 BUILD(failing_kernel) { (void)args; hbg_submit(g, CODE, hbg_i32(77)); }
@@ -117,7 +116,7 @@ static const struct build_case build_cases[] = {
     CASE(alloc_too_much, HBG_E_REGION, -1, -1, NULL), CASE(alloc_less_than_nothing, HBG_E_REGION, -1, -1, NULL), CASE(alloc_of_no_type, HBG_E_REGION, -1, -1, NULL),
     CASE(width, HBG_E_UNSUPPORTED, 1, -1, "width"), CASE(gang, HBG_E_UNSUPPORTED, 1, -1, "gang"), CASE(priority, HBG_E_UNSUPPORTED, 1, -1, "priority"),
     CASE(core_kind, HBG_E_UNSUPPORTED, 1, -1, "kind"), CASE(mixed, HBG_E_UNSUPPORTED, 1, -1, "lane_kernel"), CASE(predicate, HBG_E_UNSUPPORTED, 1, -1, "when"),
-    CASE(options_without_size, HBG_E_ABI, 1, -1, NULL), CASE(accumulate, HBG_E_UNSUPPORTED, 1, 0, NULL), CASE(subgraph, HBG_E_UNSUPPORTED, 1, -1, "body"),
+    CASE(options_without_size, HBG_E_ABI, 1, -1, NULL), CASE(accumulate, HBG_E_UNSUPPORTED, 1, 0, NULL), CASE(subgraph, HBG_E_NULL, 1, -1, "body"),
     CASE(scalar_of_a_noop, HBG_E_SIGNATURE, 1, 0, "noop"), { "pending_kernel", pending_kernel, HBG_E_UNSUPPORTED, 1, -1, "pending", HBG_PENDING },
     { "failing_kernel", failing_kernel, HBG_E_KERNEL, 1, -1, "code", 77 }, { "negative_code", negative_code, HBG_E_KERNEL, 1, -1, "code", -3 },
 };

@@ -20,6 +20,7 @@ struct driver {
     uint8_t *host[GRAPH_MEMORY_MAX];                    /* MARGIN, memory, MARGIN; also the first contents of a buffer */
     uint8_t *expected[GRAPH_MEMORY_MAX];
     struct hbg_buffer *buffer[GRAPH_MEMORY_MAX];        /* NULL: host memory */
+    uint64_t bodies;                                    /* 0: none; else the seed that says which steps stand in one */
     int builds;
 };
 
@@ -49,8 +50,17 @@ static struct hbg_region attached(struct hbg_region root, struct hbg_region view
     return view;
 }
 
-static void submit_step(struct hbg_graph *g, const struct plan *plan, struct step *step, const struct hbg_region *root)
+/* Steps that are being submitted: all of a build, or those of a body; from `low` on they can be named. */
+struct part {
+    struct driver *driver;
+    int low, from, to, depth;
+    int window[GRAPH_WINDOW_MAX], window_count;         /* of a body: what its boundary positions are */
+    struct hbg__rng rng;
+};
+
+static void submit_step(struct hbg_graph *g, const struct part *part, struct step *step, const struct hbg_region *root)
 {
+    const struct plan *plan = part->driver->plan;
     uint8_t modes[GRAPH_ACCESS_MAX] = { 0 };
     struct hbg_arg *list = malloc((size_t)(2 + step->access_count + step->after_count) * sizeof *list);
     size_t n = 0;
@@ -64,10 +74,84 @@ static void submit_step(struct hbg_graph *g, const struct plan *plan, struct ste
         modes[i] = (uint8_t)step->access[i].mode;
         list[n++] = modes[i] == HBG_ARG_IN ? hbg_in(region) : modes[i] == HBG_ARG_OUT ? hbg_out(region) : hbg_inout(region);
     }
-    for (int i = 0; i < step->after_count; i++) list[n++] = hbg_after(plan->step[step->after[i]].task);
+    for (int i = 0; i < step->after_count; i++)
+        if (step->after[i] >= part->low) list[n++] = hbg_after(plan->step[step->after[i]].task);
     struct hbg_arg_list all = { list, n };
     step->task = step->kind == GRAPH_TASK ? hbg_submit_args(g, 0, all) : hbg_noop_args(g, all);
     free(list);
+}
+
+static void submit_steps(struct hbg_graph *g, struct part *part, struct hbg_region *root);
+
+static void body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct part part = *(const struct part *)params;
+    struct hbg_region root[GRAPH_WINDOW_MAX];
+    memset(root, 0, sizeof root);
+    for (int i = 0; i < part.window_count; i++) root[part.window[i]] = hbg_args_region(args, i);
+    submit_steps(g, &part, root);
+}
+
+static bool is_plain(const struct step *step) { return step->kind == GRAPH_TASK || step->kind == GRAPH_NOOP || step->kind == GRAPH_BARRIER; }
+
+static void add_window(struct part *inner, int window)
+{
+    for (int i = 0; i < inner->window_count; i++)
+        if (inner->window[i] == window) return;
+    inner->window[inner->window_count++] = window;
+}
+
+/* Submit some steps from `at` on as a body; returns the first one behind them. What comes after one of them comes after all. */
+static int submit_as_body(struct hbg_graph *g, struct part *part, int at, const struct hbg_region *root)
+{
+    struct plan *plan = part->driver->plan;
+    struct part inner = { .driver = part->driver, .low = at, .from = at, .to = at, .depth = part->depth + 1 };
+    int length = 1 + (int)hbg__rng_below(&part->rng, 9);
+    while (inner.to < part->to && inner.to < at + length && is_plain(&plan->step[inner.to])) inner.to++;
+    if (inner.to == at) return at;
+    struct hbg_arg list[GRAPH_WINDOW_MAX + 9 * GRAPH_AFTER_MAX];
+    size_t n = 0;
+    for (int s = at; s < inner.to; s++)
+        for (int i = 0; i < plan->step[s].access_count; i++) add_window(&inner, plan->step[s].access[i].window);
+    for (int i = 0; i < inner.window_count; i++) {
+        struct hbg_region region = root[inner.window[i]];
+        list[n++] = region.flags & HBG_REGION_READ_ONLY ? hbg_in(region) : hbg_inout(region);
+    }
+    for (int s = at; s < inner.to; s++)
+        for (int i = 0; i < plan->step[s].after_count; i++)
+            if (plan->step[s].after[i] < at && plan->step[s].after[i] >= part->low) list[n++] = hbg_after(plan->step[plan->step[s].after[i]].task);
+    hbg__rng_seed(&inner.rng, hbg__rng_next(&part->rng));
+    struct hbg_task end = hbg_subgraph(g, HBG_KEY("part", inner), body, (struct hbg_arg_list){ list, n });
+    for (int s = at; s < inner.to; s++) plan->step[s].task = end;
+    return inner.to;
+}
+
+static void submit_steps(struct hbg_graph *g, struct part *part, struct hbg_region *root)
+{
+    struct plan *plan = part->driver->plan;
+    int depth = 0, manual = -1;                         /* of scopes; of the outermost manual one */
+    for (int s = part->from; s < part->to; s++) {
+        struct step *step = &plan->step[s];
+        if (part->driver->bodies && manual < 0 && part->depth < 3 && hbg__rng_below(&part->rng, 3) == 0) {
+            int next = submit_as_body(g, part, s, root);
+            if (next > s) { s = next - 1; continue; }
+        }
+        switch (step->kind) {
+        case GRAPH_TASK: case GRAPH_NOOP: submit_step(g, part, step, root); break;
+        case GRAPH_BARRIER: hbg_barrier(g); break;
+        case GRAPH_ALLOC: root[step->window] = hbg_alloc(g, HBG_U8, HBG_SHAPE(plan->graph->window[step->window].size_bytes)); break;
+        case GRAPH_SCOPE_AUTO: hbg_scope_begin(g, HBG_SCOPE_AUTO); depth++; break;
+        case GRAPH_SCOPE_MANUAL:
+            hbg_scope_begin(g, HBG_SCOPE_MANUAL);
+            if (manual < 0) manual = depth;
+            depth++;
+            break;
+        case GRAPH_SCOPE_END:
+            hbg_scope_end(g);
+            if (--depth == manual) manual = -1;
+            break;
+        }
+    }
 }
 
 static void build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -75,23 +159,15 @@ static void build(struct hbg_graph *g, const struct hbg_args *args, const void *
     struct driver *driver = *(struct driver *const *)params;
     struct plan *plan = driver->plan;
     struct hbg_region root[GRAPH_WINDOW_MAX];
+    struct part all = { .driver = driver, .to = plan->count };
     driver->builds++;
+    hbg__rng_seed(&all.rng, driver->bodies);
     for (int w = 0; w < plan->graph->window_count; w++) {
         const struct graph_window *window = &plan->graph->window[w];
         if (plan->position[w] >= 0) root[w] = hbg_args_region(args, plan->position[w]);
         else if (window->kind == WINDOW_NAMED) root[w] = hbg_buffer_region(driver->buffer[window->memory], (size_t)window->offset, HBG_U8, HBG_SHAPE(window->size_bytes));
     }
-    for (int s = 0; s < plan->count; s++) {
-        struct step *step = &plan->step[s];
-        switch (step->kind) {
-        case GRAPH_TASK: case GRAPH_NOOP: submit_step(g, plan, step, root); break;
-        case GRAPH_BARRIER: hbg_barrier(g); break;
-        case GRAPH_ALLOC: root[step->window] = hbg_alloc(g, HBG_U8, HBG_SHAPE(plan->graph->window[step->window].size_bytes)); break;
-        case GRAPH_SCOPE_AUTO: hbg_scope_begin(g, HBG_SCOPE_AUTO); break;
-        case GRAPH_SCOPE_MANUAL: hbg_scope_begin(g, HBG_SCOPE_MANUAL); break;
-        case GRAPH_SCOPE_END: hbg_scope_end(g); break;
-        }
-    }
+    submit_steps(g, &all, root);
 }
 
 /* ---- memories and arguments ---- */
@@ -208,6 +284,7 @@ bool graph_runs_right(struct hbg_device *device, const struct random_graph *grap
     struct hbg_error error = HBG_OPTIONS(error);
     graph_resolve(&plan, graph);
     bool right = driver_open(&driver, device, &plan);
+    driver.bodies = way->bodies;
     struct hbg_program *program = right ? driver_program(&driver, device, way->pure, &error) : NULL;
     right = program != NULL;
     for (int round = 0; right && round < way->rounds; round++) right = run_round(&driver, program, way, round);

@@ -8,6 +8,7 @@
 struct graph_way {
     bool pure;              /* as a pure program: from the second round on it must be replayed */
     int rounds;             /* each from the memories that the one before left */
+    uint64_t bodies;        /* 0: none; else a seed: some steps are submitted as bodies of hbg_subgraph(), also one in the other */
     bool loud;              /* say on stderr what is wrong */
 };
 
