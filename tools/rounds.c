@@ -73,8 +73,10 @@ static struct time_statistics statistics(uint64_t *sample, uint64_t count, uint6
 static void record(struct series *r, const struct hbg_result *result)
 {
 #define TIME_SAMPLE(name) r->sample[TIME_##name][r->sample_count] = result->name;
-    RUN_TIMES(TIME_SAMPLE)
+    RESULT_TIMES(TIME_SAMPLE)
 #undef TIME_SAMPLE
+    if (result->launch_to_done_ns > result->device_ns)
+        r->sample[TIME_queued_ns][r->sample_count] = result->launch_to_done_ns - result->device_ns;
     r->sample_count++;
 }
 

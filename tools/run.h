@@ -24,8 +24,9 @@ struct run_request {
     enum hbg_trace_level trace;
 };
 
-/* nanoseconds of each phase, one sample a round */
-#define RUN_TIMES(X) X(build_ns) X(upload_ns) X(bind_ns) X(launch_to_done_ns) X(device_ns) X(run_ns)
+/* nanoseconds of each phase, one sample a round; queued_ns: launched, and the device not yet at it, mostly for the run before */
+#define RESULT_TIMES(X) X(build_ns) X(upload_ns) X(bind_ns) X(launch_to_done_ns) X(device_ns) X(run_ns)
+#define RUN_TIMES(X) RESULT_TIMES(X) X(queued_ns)
 enum run_time {
 #define TIME_NAME(name) TIME_##name,
     RUN_TIMES(TIME_NAME)

@@ -107,7 +107,9 @@ void hbg__run_print_text(const struct hbg_setup *s, const struct run_request *re
     hbg__table_line("bytes shipped", "%s in %s %s, by a warm round that is built", hbg__table_bytes(outcome->upload_bytes, text),
                     hbg__table_count(outcome->upload_copies, copies), outcome->upload_copies == 1 ? "copy" : "copies");
     print_time("bind time", &outcome->time[TIME_bind_ns]);
-    print_time("device time", &outcome->time[TIME_launch_to_done_ns]);
+    if (outcome->depth > 1)
+        print_time("queued", &outcome->time[TIME_queued_ns]);
+    print_time("device time", &outcome->time[TIME_device_ns]);
     print_time("run time", &outcome->time[TIME_run_ns]);
     if (request->verify)
         print_verdict(&outcome->verdict);

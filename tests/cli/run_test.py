@@ -32,7 +32,7 @@ WORKLOADS = [
     ["paged_attention", "batch=2", "context_len=0"],
     ["gp", "tile=100"],
 ]
-TIMES = ("build_ns", "upload_ns", "bind_ns", "launch_to_done_ns", "run_ns")
+TIMES = ("build_ns", "upload_ns", "bind_ns", "launch_to_done_ns", "device_ns", "queued_ns", "run_ns")
 
 # of the bundled table with the default parameters, computed with 36 decimal digits
 LIKELIHOOD = -87.033695998697694
@@ -158,6 +158,34 @@ def text_lists_what_was_asked():
     assert all(len(line) <= 110 for line in text.splitlines()), text
 
 
+def seconds(text, label):
+    """The first time of the line of that label."""
+    found = re.search(rf"^{label} .*?([\d.]+) (ns|us|ms|s)\b", text, re.M)
+    assert found, (label, text)
+    return float(found[1]) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}[found[2]]
+
+
+def run_both(*arguments):
+    """The text and the JSON of one call."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "o.json")
+        text = run(*arguments, "--json", path).stdout
+        with open(path) as file:
+            return text, json.load(file)
+
+
+def times_of_runs_in_flight():
+    """The wait behind the run before is no device time, and the text tells it apart."""
+    for depth in (1, 2):
+        text, outcome = run_both("bgemm", "--device", f"cpu:workers=1,depth={depth}")
+        median = {name: outcome[name]["median"] for name in TIMES}
+        assert outcome["depth"] == depth and abs(seconds(text, "device time") / median["device_ns"] * 1e9 - 1) < 0.01, (text, outcome)
+        assert outcome["device_ns"]["min"] * outcome["rounds"] <= outcome["rounds_ns"], outcome     # one executes at a time
+        assert median["device_ns"] + outcome["queued_ns"]["min"] <= median["launch_to_done_ns"] <= median["run_ns"], outcome
+        assert ("\nqueued  " in text) == (depth > 1), text
+        assert depth == 1 or abs(seconds(text, "queued") / median["queued_ns"] * 1e9 - 1) < 0.01, (text, outcome)
+
+
 def failing_kernel():
     done = run("cholesky", "n=64", "tile=16", "dominance=0", "--json", "-")
     assert done.returncode == 1
@@ -217,6 +245,6 @@ def interrupted_run_keeps_old_files():
 
 if __name__ == "__main__":
     for test in (every_device_same_bits, a_hundred_rounds, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
-                 text_lists_what_was_asked, failing_kernel, progress_on_a_terminal, interrupted_run_keeps_old_files, info):
+                 text_lists_what_was_asked, times_of_runs_in_flight, failing_kernel, progress_on_a_terminal, interrupted_run_keeps_old_files, info):
         test()
         print("ok", test.__name__)
