@@ -166,8 +166,8 @@ static bool open_lanes(struct series *r, uint32_t count)
 
 /* ---- rounds in their lanes ---- */
 
-/* prepared and launched, from the first inputs on */
-static bool start(struct series *r, struct hbg_program *program, struct lane *lane)
+/* prepared and launched, from the first inputs on; the name, if any, is for a trace */
+static bool start(struct series *r, struct hbg_program *program, struct lane *lane, const char *name)
 {
     struct hbg_setup *s = r->setup;
     struct hbg_run_options o = HBG_OPTIONS(run_options);
@@ -175,6 +175,7 @@ static bool start(struct series *r, struct hbg_program *program, struct lane *la
 
     lane->error = no_error();
     o.error = &lane->error;
+    o.name = name;
     enter_lane(s, lane);
     hbg__setup_rewind(s);
     status = hbg_run_prepare(program, (struct hbg_arg_list){ lane->arg, s->boundary_count }, &o, &lane->run);
@@ -275,7 +276,7 @@ static bool run_rounds(struct series *r)
         if (i == q->warmup)
             began_ns = hbg__clock_ns();
         if (good && i < total)
-            good = start(r, program, lane);
+            good = start(r, program, lane, NULL);
     }
     r->outcome->rounds_ns = hbg__clock_ns() - began_ns;
     give_up(r);
@@ -296,7 +297,7 @@ static bool run_built(struct series *r)
     if (!create_program(r, false, &program))
         return false;
     for (int i = 0; good && i < 2; i++)
-        good = start(r, program, &r->lane[0]) && finish(r, &r->lane[0], i > 0, &result);
+        good = start(r, program, &r->lane[0], "built") && finish(r, &r->lane[0], i > 0, &result);
     give_up(r);
     if (good)
         r->outcome->built_runs = 2;

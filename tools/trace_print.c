@@ -5,6 +5,7 @@
 #include "trace_rounds.h"
 
 #include "base/json_write.h"
+#include "base/plural.h"
 #include "table.h"
 
 #include <inttypes.h>
@@ -62,6 +63,49 @@ static void print_phases(FILE *file, const struct trace_program *p, const char *
     }
 }
 
+/* Without a warm run there is nothing to compare: the runs themselves, side by side. */
+static void print_cold(FILE *file, const struct trace_rounds *t, size_t program)
+{
+    enum { SHOWN = 4 };
+    const struct trace_program *p = &t->program[program];
+    const struct trace_round *shown[SHOWN];
+    int count = 0;
+
+    fprintf(file, "  %-28s", "");
+    for (size_t i = 0; i < t->round_count && count < SHOWN; i++)
+        if (t->round[i].program == program) {
+            char head[32];
+            shown[count++] = &t->round[i];
+            snprintf(head, sizeof head, "run %" PRIu64, t->round[i].invocation);
+            fprintf(file, " %11s", head);
+        }
+    fprintf(file, "%s\n", p->rounds > SHOWN ? "  .." : "");
+    for (size_t i = 0; i < p->phase_count; i++) {
+        print_label(file, p->phase[i].name, p->phase[i].depth);
+        for (int k = 0; k < count; k++) {
+            const struct trace_record *r = hbg__trace_round_find(t, shown[k], p->phase[i].name);
+            print_time(file, r != NULL, r ? r->dur : 0);
+        }
+        fputs("\n", file);
+    }
+}
+
+static void print_program(FILE *file, const struct trace_rounds *t, size_t program)
+{
+    const struct trace_program *p = &t->program[program];
+
+    fprintf(file, "program %s (%016" PRIx64 "): %zu run%s", p->name, p->hash, p->rounds, hbg__s(p->rounds));
+    if (p->run_name)
+        fprintf(file, " named %s", p->run_name);
+    if (p->cold == p->rounds) {
+        fputs(", none of them warm\n", file);
+        print_cold(file, t, program);
+        return;
+    }
+    fprintf(file, ", %zu of them cold; min, median, p90 and share are of the warm ones\n", p->cold);
+    print_phases(file, p, "warm");
+}
+
 static const char *const columns[] = { "chip.run", "chip.run.bind", "chip.run.bind.build", "chip.run.bind.upload", "chip.run.prepare_execution",
                                        "chip.run.runner_run", TRACE_WALL, "chip.run.validate" };
 enum { COLUMNS = sizeof columns / sizeof *columns };
@@ -81,7 +125,8 @@ static void print_round_table(FILE *file, const struct trace_rounds *t)
             print_time(file, r != NULL, r ? r->dur : 0);
         }
         const char *status = round->root ? hbg__trace_note(t->log, round->root, "status") : NULL;
-        fprintf(file, "%s%s%s\n", round->cold ? "  cold" : "", status && strcmp(status, "HBG_OK") == 0 ? "" : "  ",
+        const char *name = hbg__trace_run_name(t, round);
+        fprintf(file, "%s%s%s%s%s\n", round->cold ? "  cold" : "", name ? "  " : "", name ? name : "", status && strcmp(status, "HBG_OK") == 0 ? "" : "  ",
                 status ? (strcmp(status, "HBG_OK") == 0 ? "" : status) : "?");
     }
 }
@@ -131,11 +176,9 @@ static void print_trees(FILE *file, const struct trace_rounds *t)
 void hbg__trace_print(FILE *file, const struct trace_rounds *rounds, const struct trace_wish *wish)
 {
     for (size_t i = 0; i < rounds->program_count; i++) {
-        const struct trace_program *p = &rounds->program[i];
-
-        fprintf(file, "%sprogram %s (%016" PRIx64 "): %zu %s, %zu of them cold; min, median, p90 and share are of the warm ones\n", i ? "\n" : "",
-                p->name, p->hash, p->rounds, p->rounds == 1 ? "run" : "runs", p->cold);
-        print_phases(file, p, "warm");
+        if (i)
+            fputs("\n", file);
+        print_program(file, rounds, i);
     }
     if (rounds->user.phase_count) {
         fputs("\nspans of users\n", file);
@@ -183,6 +226,8 @@ static void write_round(struct hbg__json *json, const struct trace_rounds *t, co
     hbg__json_key_u64(json, "device", t->log->session[round->session].device);
     hbg__json_key_u64(json, "invocation", round->invocation);
     hbg__json_key_bool(json, "cold", round->cold);
+    if (hbg__trace_run_name(t, round))
+        hbg__json_key_string(json, "name", hbg__trace_run_name(t, round));
     hbg__json_key(json, "spans");
     hbg__json_open_array(json);
     for (size_t i = 0; i < round->count; i++) {

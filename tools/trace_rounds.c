@@ -154,12 +154,17 @@ static bool program_of(struct trace_rounds *t, uint64_t hash, size_t *found)
     return true;
 }
 
+const char *hbg__trace_run_name(const struct trace_rounds *rounds, const struct trace_round *round)
+{
+    return round->root ? hbg__trace_note(rounds->log, round->root, "run") : NULL;
+}
+
 /* The round's span, and which of its program's rounds in this session it is. */
 static bool fill_round(struct trace_rounds *t, struct trace_round *round, uint64_t cold)
 {
     const struct trace_record *first = t->record[round->first];
     struct trace_program *program;
-    const char *name;
+    const char *name, *run_name;
 
     round->session = first->session;
     round->invocation = first->invocation;
@@ -179,6 +184,11 @@ static bool fill_round(struct trace_rounds *t, struct trace_round *round, uint64
         program->session_rounds = 0;
     program->session = round->session;
     round->cold = program->session_rounds++ < cold;
+    run_name = hbg__trace_run_name(t, round);
+    if (program->rounds == 0)
+        program->run_name = run_name;
+    else if (!run_name || (program->run_name && strcmp(program->run_name, run_name) != 0))
+        program->run_name = NULL;
     program->rounds++;
     program->cold += round->cold;
     name = round->root ? hbg__trace_note(t->log, round->root, "program") : NULL;

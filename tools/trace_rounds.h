@@ -42,6 +42,7 @@ struct trace_round {
 struct trace_program {
     uint64_t hash;
     const char *name;                   /* "?" where no chip.run says it */
+    const char *run_name;               /* of all its runs; NULL: they have none, or not the same */
     size_t rounds, cold;
     uint32_t session;                   /* of its last round, and how many it has had there */
     uint64_t session_rounds;
@@ -64,6 +65,9 @@ void hbg__trace_rounds_free(struct trace_rounds *rounds);
 
 /* The record of that name in a round; NULL: none. */
 const struct trace_record *hbg__trace_round_find(const struct trace_rounds *rounds, const struct trace_round *round, const char *name);
+
+/* The name that the program gave this run; NULL: none. */
+const char *hbg__trace_run_name(const struct trace_rounds *rounds, const struct trace_round *round);
 
 /* ---- what is printed of them: trace_print.c ---- */
 

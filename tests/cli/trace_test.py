@@ -58,7 +58,13 @@ def check_tables(path):
     assert everything["warm"] == ROUNDS + WARMUP and everything["min_ns"] == durations(records, "chip.run", range(1, 8))[0]
     text = hbg("trace", path, "--rounds", "--tree").stdout
     assert "program vector (" in text and "device_wall" in text and "\nrounds\n" in text and "alloc_bytes=" in text, text
-    assert text.count("cold\n") >= 4, text
+    assert text.count("cold\n") >= 2, text
+    # the two runs behind the rounds, which are built and none of which is warm
+    built = [r for r in told["rounds"] if r.get("name") == "built"]
+    assert [r["invocation"] for r in built] == [ROUNDS + WARMUP + 1, ROUNDS + WARMUP + 2] and not any("name" in r for r in told["rounds"][:-2])
+    assert re.search(r"\nprogram vector \([0-9a-f]{16}\): 2 runs named built, none of them warm\n +run 8 +run 9\n", text) and text.count("cold  built\n") == 2, text
+    assert not re.search(r" -  ", text.split("named built")[1].split("\nrounds")[0]), text
+    assert "7 runs, none of them warm\n" in hbg("trace", path, "--skip", "7").stdout
 
 
 def check_damage(path, folder):
