@@ -145,6 +145,32 @@ static bool files_apart(const char *path, const struct typed *typed)
     return hbg__named_files_apart(&files, "trace");
 }
 
+/* The tables of the phases: what is printed unless something else is asked for. */
+static bool prints_phases(const struct typed *typed)
+{
+    return !typed->critical_path && (!(typed->perfetto || typed->page) || typed->json || typed->rounds || typed->tree);
+}
+
+/* True, with the sentence: an option stands there that would change nothing. */
+static bool has_idle_option(const struct typed *typed)
+{
+    const char *text = typed->rounds ? "--rounds" : typed->tree ? "--tree" : NULL;
+
+    if (typed->run && !typed->critical_path)
+        hbg__cli_error("trace", "--run says of which run the critical path is, and --critical-path is missing");
+    else if (typed->flows && !typed->perfetto)
+        hbg__cli_error("trace", "--flows draws arrows into trace events, and --perfetto FILE is missing");
+    else if (text && typed->critical_path)
+        hbg__cli_error("trace", "%s adds to the phases, and --critical-path stands instead of them", text);
+    else if (text && typed->json && strcmp(typed->json, "-") == 0)
+        hbg__cli_error("trace", "%s adds to the text, and --json - leaves the text out; the JSON has every run with all spans", text);
+    else if (typed->skip && !typed->overlap && !prints_phases(typed) && (typed->run || !typed->critical_path))
+        hbg__cli_error("trace", "--skip says which runs are cold, and nothing of what is asked for looks at that");
+    else
+        return false;
+    return true;
+}
+
 static int trace(const char *path, const struct typed *typed)
 {
     uint64_t cold = 2, flows = 0, run = 0;
@@ -154,9 +180,9 @@ static int trace(const char *path, const struct typed *typed)
     bool good;
 
     if (!hbg__cli_take("trace", "--skip", typed->skip, 0, UINT64_MAX, &cold) || !hbg__cli_take("trace", "--flows", typed->flows, 0, UINT64_MAX, &flows) ||
-        !hbg__cli_take("trace", "--run", typed->run, 0, UINT64_MAX, &run))
+        !hbg__cli_take("trace", "--run", typed->run, 1, UINT64_MAX, &run))
         return CLI_MISUSED;
-    if (!files_apart(path, typed))
+    if (has_idle_option(typed) || !files_apart(path, typed))
         return CLI_MISUSED;
     wrong = hbg__trace_log_read(&log, path);
     if (wrong) {
@@ -172,7 +198,7 @@ static int trace(const char *path, const struct typed *typed)
     if (!good)
         hbg__cli_error("trace", "no memory for the records of `%s`", path);
     else {
-        good = typed->critical_path ? print_path(&rounds, typed, run) : !(typed->perfetto || typed->page) || typed->json || typed->rounds || typed->tree ? print_all(&rounds, typed, cold) : true;
+        good = typed->critical_path ? print_path(&rounds, typed, run) : !prints_phases(typed) || print_all(&rounds, typed, cold);
         if (typed->overlap && !hbg__trace_overlap(typed->json && strcmp(typed->json, "-") == 0 ? stderr : stdout, &rounds)) {
             hbg__cli_error("trace", "the runs of `%s` do not overlap as they should", path);
             good = false;
@@ -204,10 +230,10 @@ int hbg__cmd_trace(int argc, char **argv)
         { "--rounds", NULL, &typed.rounds, "one line a run" },
         { "--tree", NULL, &typed.tree, "every span of the first run of a program, and of a warm one" },
         { "--critical-path", NULL, &typed.critical_path, "why a run's device time was as long as it was, instead of the phases" },
-        { "--run", &typed.run, NULL, "N  of this run; otherwise of the warm one next to the median" },
+        { "--run", &typed.run, NULL, "N  with --critical-path: of this run; otherwise of the warm one next to the median" },
         { "--perfetto", &typed.perfetto, NULL, "FILE|-  write trace events for ui.perfetto.dev, instead of the phases" },
         { "--page", &typed.page, NULL, "FILE|-  write a page for a browser: a timeline that zooms and says why each task began, instead of the phases" },
-        { "--flows", &typed.flows, NULL, "N  with arrows for the first N edges (0)" },
+        { "--flows", &typed.flows, NULL, "N  with --perfetto: arrows for the first N edges (0)" },
         { "--assert-overlap", NULL, &typed.overlap, "fail unless most warm runs were prepared while the device worked for one before, and none was on the device with another" },
         { "--json", &typed.json, NULL, "FILE|-  write all of it as JSON; - is standard output, then without the text" },
     };

@@ -101,6 +101,15 @@ def check_refusals(path, folder):
             (["trace"], "a trace is needed"),
             (["trace", path, path], "one trace at a time"),
             (["trace", path, "--skip", "x"], "--skip: `x` is not a whole number"),
+            (["trace", path, "--run", "1"], "--critical-path is missing"),
+            (["trace", path, "--critical-path", "--run", "0"], "--run: `0` is not between 1 and"),
+            (["trace", path, "--flows", "1"], "--perfetto FILE is missing"),
+            (["trace", path, "--page", "-", "--flows", "1"], "--perfetto FILE is missing"),
+            (["trace", path, "--critical-path", "--rounds"], "--rounds adds to the phases"),
+            (["trace", path, "--critical-path", "--tree"], "--tree adds to the phases"),
+            (["trace", path, "--json", "-", "--tree"], "--tree adds to the text"),
+            (["trace", path, "--page", "-", "--skip", "1"], "nothing of what is asked for looks at that"),
+            (["trace", path, "--critical-path", "--run", "1", "--skip", "1"], "nothing of what is asked for looks at that"),
             (["run", "vector", "--trace-level", "run"], "--trace FILE is missing"),
             (["run", "vector", "--trace", path + "-", "--trace-level", "runs"], "did you mean `run`")):
         assert sentence in hbg(*arguments, status=2).stderr, arguments
@@ -190,6 +199,13 @@ def check_real_path(path):
             assert len(told["tasks"]) == 120 and min(t["slack_ns"] for t in told["tasks"]) == 0
 
 
+def check_together(path, folder):
+    """The critical path and the files beside it come from one call."""
+    page, events = os.path.join(folder, "page.html"), os.path.join(folder, "events.json")
+    text = hbg("trace", path, "--critical-path", "--page", page, "--perfetto", events).stdout
+    assert "makespan" in text and open(page).read().startswith("<!DOCTYPE html>") and json.load(open(events))["traceEvents"], text
+
+
 def overlap(path, runs, status):
     """Runs as (prepare begin, prepare end, accepted, device begin, device end)."""
     log = Log()
@@ -274,6 +290,7 @@ def main():
         assert not any("device_wall." in p["name"] for p in trace_json(path)["programs"][0]["phases"])
         check_path(folder)
         check_real_path(path)
+        check_together(path, folder)
         check_perfetto(path, folder)
         check_overlap(path, folder)
         hbg("run", "vector", "n=10000", "--trace", path, "--trace-level", "run")
