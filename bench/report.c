@@ -83,7 +83,7 @@ static void print_case(const struct bench_case *c, bool has_cold)
     print_value(c->median);
     print_value(c->p10);
     print_value(c->p90);
-    if (c->target > 0) printf(" %9.4g %6.2f", c->target, c->median / c->target);
+    if (c->target > 0) printf(" %9.*f %6.2f", c->target < 1000 && c->target != (double)(int)c->target, c->target, c->median / c->target);
     else printf(" %9s %6s", "-", "-");
     if (has_cold) print_value(c->cold);
     putchar('\n');

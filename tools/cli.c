@@ -204,6 +204,7 @@ static bool take_option(const struct cli_command *command, int argc, char **argv
 {
     const char *text = argv[*at], *equals = strchr(text, '=');
     size_t length = equals ? (size_t)(equals - text) : strlen(text);
+    double number;
     const struct cli_option *option = find_option(command, text, length);
 
     if (!option)
@@ -218,6 +219,9 @@ static bool take_option(const struct cli_command *command, int argc, char **argv
             *option->value = equals + 1;
         } else if (equals) {
             hbg__cli_error(command->name, "option %s takes no value", option->name);
+            return false;
+        } else if (option->value && *at + 1 < argc && !hbg__cli_f64(argv[*at + 1], &number)) {
+            hbg__cli_error(command->name, "the value of %s stands behind an equals sign: %s=%s", option->name, option->name, argv[*at + 1]);
             return false;
         }
         *option->flag = true;

@@ -100,6 +100,31 @@ static int by_lane(const void *a, const void *b)
     return order ? order : (x->record->ts > y->record->ts) - (x->record->ts < y->record->ts);
 }
 
+/* What of a span's values is a time of the clock: shown, like the begin, from the begin of the page on. */
+static bool is_time(const char *key)
+{
+    return strcmp(key, "ready") == 0 || strcmp(key, "dispatched") == 0 || strcmp(key, "accepted") == 0;
+}
+
+static void write_values(struct hbg__json *json, const struct page *p, const struct trace_record *r)
+{
+    const struct trace_note *note = &p->rounds->log->note[r->first_note];
+    uint64_t at;
+
+    hbg__json_key(json, "times");
+    hbg__json_open_object(json);
+    for (uint32_t i = 0; i < r->note_count; i++)
+        if (is_time(note[i].key) && hbg__trace_number(p->rounds->log, r, note[i].key, &at))
+            hbg__json_key_i64(json, note[i].key, (int64_t)(at - p->begin));
+    hbg__json_close(json);
+    hbg__json_key(json, "values");
+    hbg__json_open_object(json);
+    for (uint32_t i = 0; i < r->note_count; i++)
+        if (!is_time(note[i].key))
+            hbg__json_key_string(json, note[i].key, note[i].value);
+    hbg__json_close(json);
+}
+
 static void write_span(struct hbg__json *json, const struct page *p, const struct shown *s)
 {
     const struct trace_log *log = p->rounds->log;
@@ -115,11 +140,7 @@ static void write_span(struct hbg__json *json, const struct page *p, const struc
     hbg__json_key_u64(json, "run", r->invocation);
     if (*s->why)
         hbg__json_key_string(json, "why", s->why);
-    hbg__json_key(json, "values");
-    hbg__json_open_object(json);
-    for (uint32_t i = 0; i < r->note_count; i++)
-        hbg__json_key_string(json, log->note[r->first_note + i].key, log->note[r->first_note + i].value);
-    hbg__json_close(json);
+    write_values(json, p, r);
     hbg__json_close(json);
 }
 

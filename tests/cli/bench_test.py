@@ -3,6 +3,7 @@
 """`hbg bench`: every case is there, the JSON has its shape, and a wrong command line is refused. No clock is judged."""
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -66,6 +67,9 @@ def check_one_case(folder):
     assert done.returncode == 0 and done.stderr == "", done
     lines = [line for line in done.stdout.splitlines() if line.startswith("tree ")]
     assert len(lines) == 2 and "target" in done.stdout, done.stdout
+    done = run("bind", "--quick", "--case", "tasks=1000")       # targets stand as they are, not as powers of ten
+    assert re.search(r"^tasks=1000 +1 +\d+ +\d+ +\d+ +45000 +[\d.]+$", done.stdout, re.M), done.stdout
+    assert all(line.split()[-3] in ("4", "9") for line in lines), lines
     with open(path, encoding="utf-8") as file:
         outcome = read_json(file.read())
     assert [(result["case"], result["workers"]) for result in outcome["results"]] == [("tree", 1), ("tree", 2)]

@@ -60,6 +60,8 @@ def check_page(path, trace):
         (span,) = [s for s in tasks if s["run"] == 1 and s["values"]["task"] == str(step["task"])]
         assert span["why"].startswith(step["after"] + ":"), (step, span)
     assert all(0 <= s["begin"] and s["begin"] + s["dur"] <= data["length_ns"] for spans in lanes.values() for s in spans)
+    assert all(0 <= t <= data["length_ns"] for s in tasks for t in s["times"].values()) and all("dispatched" in s["times"] for s in tasks)
+    assert not any(key in s["values"] for s in tasks for key in ("ready", "dispatched")), tasks[0]
     assert any(s["name"] == 'ext.t.</script><b>"\\' for spans in lanes.values() for s in spans)
     return data, tasks
 
@@ -72,6 +74,10 @@ def check_browser(path, data, tasks):
     span = min((s for s in tasks if s["run"] == 1 and s["why"].startswith("data:")), key=lambda s: s["dur"])
     shown = dom(path, f"run=1&task={span['values']['task']}")
     assert span["why"] in shown and 'class="on"' in shown, span
+    detail = re.search(r'<div id="detail">(.*?)</div>', shown, re.S).group(1)
+    assert re.search(r"^run        1\nlane       core \d+\n(ready|dispatched) ", detail, re.M), detail
+    at = re.search(r"^dispatched ([\d.]+) (ns|us|ms|s)$", detail, re.M)
+    assert at and abs(float(at[1]) * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[at[2]] - span["times"]["dispatched"]) <= 1e-3 * span["times"]["dispatched"], detail
     begin, end = map(int, re.search(r'data-from="(\d+)" data-to="(\d+)"', shown).groups())
     assert begin <= span["begin"] and span["begin"] + span["dur"] <= end
     assert end - begin < data["length_ns"] or max(8 * span["dur"], 1000) >= data["length_ns"]
