@@ -55,10 +55,9 @@ static void expect_flat(struct level before, struct level after, long pages)
     }
 }
 
-/* Threads that were joined may stand in /proc for a moment longer. */
 static struct level level_at_rest(int threads)
 {
-    for (int i = 0; i < 200 && thread_count() != threads; i++) sleep_ms(5);
+    (void)settled_thread_count(threads);
     return level_now();
 }
 

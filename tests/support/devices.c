@@ -139,6 +139,12 @@ static int entry_count(const char *path)
 int open_descriptor_count(void) { return entry_count("/proc/self/fd"); }
 int thread_count(void) { return entry_count("/proc/self/task"); }
 
+int settled_thread_count(int wanted)
+{
+    for (int i = 0; i < 600 && thread_count() != wanted; i++) sleep_ms(5);
+    return thread_count();
+}
+
 long resident_pages(void)
 {
     FILE *file = fopen("/proc/self/smaps_rollup", "r");

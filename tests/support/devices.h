@@ -50,6 +50,10 @@ void sleep_ms(int milliseconds);
 /* Counts in /proc/self; -1 where there is no such thing. */
 int open_descriptor_count(void);
 int thread_count(void);
+
+/* The count of threads once it is `wanted`, or after 3 seconds: a thread that was joined is still listed for a moment. */
+int settled_thread_count(int wanted);
+
 long resident_pages(void);         /* of memory: pages of files come and go with what else the machine does */
 
 #endif /* HBG_TEST_DEVICES_H */
