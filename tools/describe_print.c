@@ -19,18 +19,6 @@ static const char *kind_text(uint32_t kind) { return kind <= HBG_ARG_UNTRACKED ?
 
 static uint32_t shown_tasks(const struct description *d, uint32_t limit) { return limit < d->graph.task_count ? limit : d->graph.task_count; }
 
-/* "f32", "record[18]" */
-static const char *dtype_text(uint16_t dtype, char *text, size_t size)
-{
-    static const char *const name[] = { "value", "bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64" };
-
-    if (dtype < sizeof name / sizeof *name)
-        snprintf(text, size, "%s", name[dtype]);
-    else
-        snprintf(text, size, "record[%" PRId64 "]", hbg_dtype_size((enum hbg_dtype)dtype));
-    return text;
-}
-
 /* "[64,64]" */
 static size_t append_sizes(char *text, size_t size, size_t used, const int64_t *sizes, int rank)
 {
@@ -66,7 +54,7 @@ static const char *place_text(const struct description *d, const struct hbg_argu
 static const char *region_text(const struct description *d, const struct hbg_argument_info *a, char *text, size_t size)
 {
     char dtype[32], place[96];
-    size_t used = (size_t)snprintf(text, size, "%s", dtype_text(a->dtype, dtype, sizeof dtype));
+    size_t used = (size_t)snprintf(text, size, "%s", hbg__table_dtype(a->dtype, dtype));
 
     if (is_value(d, a)) {
         snprintf(text + used, size - used, " %s", place_text(d, a, place, sizeof place));
@@ -323,7 +311,7 @@ static bool json_argument(struct hbg__json *j, const struct description *d, uint
         hbg__json_key_u64(j, "index", a.index);
     if (a.place == HBG_PLACE_BOUNDARY && a.index < d->setup->boundary_count && d->setup->tensor[a.index].name)
         hbg__json_key_string(j, "name", d->setup->tensor[a.index].name);
-    hbg__json_key_string(j, "dtype", dtype_text(a.dtype, dtype, sizeof dtype));
+    hbg__json_key_string(j, "dtype", hbg__table_dtype(a.dtype, dtype));
     if (is_value(d, &a)) {
         hbg__json_key_u64(j, "bits", a.bits);
     } else {

@@ -4,6 +4,8 @@
  */
 #include "table.h"
 
+#include <hbg/types.h>
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -98,5 +100,16 @@ const char *hbg__table_bytes(uint64_t bytes, char *text)
     for (; value >= 1024.0 && i < 3; i++)
         value /= 1024.0;
     snprintf(text, TEXT_SIZE, "%s bytes (%.4g %s)", count, value, name[i]);
+    return text;
+}
+
+const char *hbg__table_dtype(int dtype, char *text)
+{
+    static const char *const name[] = { "value", "bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64" };
+
+    if (dtype >= 0 && (size_t)dtype < sizeof name / sizeof *name)
+        snprintf(text, TEXT_SIZE, "%s", name[dtype]);
+    else
+        snprintf(text, TEXT_SIZE, "record[%lld]", (long long)hbg_dtype_size(dtype));
     return text;
 }

@@ -18,6 +18,9 @@ void hbg__table_numbers(char *const *columns, size_t column_count, const double 
 const char *hbg__table_time(double ns, char *text);
 const char *hbg__table_bytes(uint64_t bytes, char *text);
 
+/* "f32", "record[18]"; `text` as above */
+const char *hbg__table_dtype(int dtype, char *text);
+
 /* "1,234,567" */
 const char *hbg__table_count(uint64_t count, char *text);
 

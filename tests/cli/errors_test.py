@@ -14,7 +14,7 @@ MISUSES = [
     (["rnu", "gp"], "hbg: there is no command `rnu`; did you mean `run`?"),
     (["list", "all"], "hbg list: there is no workload `all`; known are vector, matmul,"),
     (["list", "gp", "all"], "hbg list: `all` is one argument too many"),
-    (["list", "--long"], "hbg list: there is no option `--long`; there are none"),
+    (["list", "--long"], "hbg list: there is no option `--long`; known are --tensors"),
     (["version", "1"], "hbg version: `1` is one argument too many"),
     (["info", "1"], "hbg info: `1` is one argument too many"),
     (["run"], "hbg run: a workload is needed; `hbg list` shows them"),

@@ -171,7 +171,7 @@ def check_good(path, folder):
     assert done.returncode == 0 and done.stderr == "" and "verified                 yes" in done.stdout, (done.stdout, done.stderr)
     assert re.search(r"^workload +own n=7, the others at their defaults$", done.stdout, re.M), done.stdout
     done = run("list", path)
-    assert done.stdout == "own\n    a chain\n    n=5     tasks before the last one\n    where=  a place and a way to crash\n", done.stdout
+    assert done.stdout == f"own\n    a chain\n    n=5     tasks before the last one\n    where=  a place and a way to crash\n    tensors: hbg list {path} --tensors\n", done.stdout
     done = run("describe", path, "n=7")
     assert done.returncode == 0 and re.search(r"^tasks +8$", done.stdout, re.M) and "1 of last" in done.stdout, done.stdout
     done = subprocess.run([HBG, "run", "own.so", "--rounds", "1"], capture_output=True, text=True, cwd=folder, timeout=120)
