@@ -27,6 +27,8 @@ configure_file(cmake/hbg.pc.in hbg.pc @ONLY)
 configure_package_config_file(cmake/hbgConfig.cmake.in hbgConfig.cmake INSTALL_DESTINATION ${HBG_CMAKE_DIR})
 write_basic_package_version_file(hbgConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 
+export(TARGETS hbg_shared hbg_static hbg_flags NAMESPACE hbg:: FILE hbgTargets.cmake)      # the build tree is found as well: CMAKE_PREFIX_PATH=build
+
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME library)
 install(DIRECTORY include/hbg DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(TARGETS hbg_shared hbg_static EXPORT hbgTargets

@@ -116,6 +116,27 @@ const char *hbg__cli_hint(const char *name, const char *const *known, size_t cou
     return text;
 }
 
+void hbg__cli_word(char *word, size_t size, const char *text)
+{
+    size_t used = 0;
+
+    if (!text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+")]) {
+        snprintf(word, size, "%s", text);
+        return;
+    }
+    word[used++] = '\'';
+    for (; *text && used + 6 < size; text++) {
+        if (*text == '\'') {
+            memcpy(word + used, "'\\''", 4);
+            used += 4;
+        } else {
+            word[used++] = *text;
+        }
+    }
+    word[used++] = '\'';
+    word[used] = '\0';
+}
+
 /* ---- options ---- */
 
 enum { HELP_WIDTH = 110, LEFT_MOST = 32 };

@@ -64,6 +64,9 @@ bool hbg__cli_take(const char *command, const char *option, const char *text, ui
 /* "; did you mean `x`?" for a name that is nearly one of those known, else "; known are a, b, .." */
 const char *hbg__cli_hint(const char *name, const char *const *known, size_t count, char *text, size_t text_size);
 
+/* `text` as one word of a shell, in quotes where it needs them. */
+void hbg__cli_word(char *word, size_t size, const char *text);
+
 /* The exit status after the device of a spec was opened: a spec that asks for what there is not is a wrong command line. */
 int hbg__cli_device_status(enum hbg_status status);
 

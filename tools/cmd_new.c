@@ -6,11 +6,13 @@
 
 #include "cli.h"
 #include "hbg_new.h"
+#include "provenance.h"
 
 #include <hbg/hbg.h>
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -96,6 +98,33 @@ static void remove_files(const char *folder, const struct new_file *file, size_t
     rmdir(folder);
 }
 
+/* Where CMake finds this hbg: the build tree or the prefix that the command lies in; "" where CMake looks by itself, or nobody knows. */
+static void find_prefix(char prefix[PATH_MAX])
+{
+    struct provenance p;
+    char *slash;
+
+    hbg__provenance_get(&p);
+    snprintf(prefix, PATH_MAX, "%s", *p.source ? p.build : p.command_path);
+    for (int up = 0; !*p.source && up < 2; up++)        /* PREFIX/bin/hbg */
+        if ((slash = strrchr(prefix, '/')))
+            *slash = '\0';
+    if (strcmp(prefix, "/usr") == 0 || strcmp(prefix, "/usr/local") == 0)
+        *prefix = '\0';
+}
+
+/* The lines that build and run it, with this hbg. */
+static void print_next(const char *name)
+{
+    char prefix[PATH_MAX], word[PATH_MAX + PATH_MAX / 2];
+
+    find_prefix(prefix);
+    hbg__cli_word(word, sizeof word, prefix);
+    printf("    cmake -S %s -B %s/build%s%s && cmake --build %s/build\n", name, name, *prefix ? " -DCMAKE_PREFIX_PATH=" : "", *prefix ? word : "", name);
+    hbg__cli_word(word, sizeof word, strchr(program_invocation_name, '/') ? program_invocation_name : "hbg");
+    printf("    %s run %s/build/%s.so --verify\n", word, name, name);
+}
+
 static int write_folder(const char *name, const struct language *language)
 {
     char source[PATH_BYTES], version[32];
@@ -119,9 +148,8 @@ static int write_folder(const char *name, const struct language *language)
         remove_files(name, file, i + 1);
         return CLI_FAILED;
     }
-    printf("%s/%s, %s/CMakeLists.txt and %s/README.md are written. Next:\n\n"
-           "    cmake -S %s -B %s/build && cmake --build %s/build\n"
-           "    hbg run %s/build/%s.so --verify\n", name, source, name, name, name, name, name, name, name);
+    printf("%s/%s, %s/CMakeLists.txt and %s/README.md are written. Next:\n\n", name, source, name, name);
+    print_next(name);
     return CLI_OK;
 }
 

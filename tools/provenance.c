@@ -70,28 +70,6 @@ static void look_at_build_tree(struct provenance *p)
 
 /* ---- what repairs a mismatch ---- */
 
-/* `path` as a word of a shell */
-static void quote(char *word, size_t size, const char *path)
-{
-    size_t used = 0;
-
-    if (!path[strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+")]) {
-        snprintf(word, size, "%s", path);
-        return;
-    }
-    word[used++] = '\'';
-    for (; *path && used + 6 < size; path++) {
-        if (*path == '\'') {
-            memcpy(word + used, "'\\''", 4);
-            used += 4;
-        } else {
-            word[used++] = *path;
-        }
-    }
-    word[used++] = '\'';
-    word[used] = '\0';
-}
-
 /* Is the loaded library the one that this build tree makes? */
 static bool is_own_library(const struct provenance *p)
 {
@@ -116,7 +94,7 @@ static void choose_repair(struct provenance *p)
             return;
         }
     }
-    quote(word, sizeof word, p->build);
+    hbg__cli_word(word, sizeof word, p->build);
     snprintf(p->repair, sizeof p->repair, *p->source ? "cmake --build %s" : "cmake --build BUILD-TREE --target install", word);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`hbg new`: what it writes builds against the installed library without a warning, in C and in C++, and verifies."""
+"""`hbg new`: what it writes builds against the installed library, and against a build tree, without a warning, in C and in C++, and verifies."""
 import os
 import pathlib
 import resource
@@ -31,15 +31,17 @@ def quietly(*command):
     assert done.returncode == 0 and "warning" not in done.stdout.lower(), (command, done.stdout)
 
 
-def check_builds(folder, prefix, name, *options):
-    done = new(folder, name, *options)
+def check_builds(folder, command, name, *options):
+    """The lines that it prints do what they say, from a build tree and from a prefix that CMake does not search by itself."""
+    done = subprocess.run([command, "new", name, *options], capture_output=True, text=True, cwd=folder, timeout=60)
     assert done.returncode == 0 and done.stderr == "", done.stderr
     tree = f"{folder}/{name}"
     source = next(path for path in os.listdir(tree) if path.startswith(name))
     lines = pathlib.Path(tree, source).read_text().splitlines()
     assert 50 <= len(lines) <= 80 and not any("@" in line or "SPDX" in line for line in lines), len(lines)
-    quietly("cmake", "-S", tree, "-B", f"{tree}/build", f"-DCMAKE_PREFIX_PATH={prefix}")
-    quietly("cmake", "--build", f"{tree}/build")
+    printed = [line for line in done.stdout.splitlines() if line.startswith("    ")]
+    assert len(printed) == 2 and printed[0].startswith(f"    cmake -S {name} ") and printed[1].endswith(f" run {name}/build/{name}.so --verify"), done.stdout
+    quietly("sh", "-e", "-c", f"cd '{folder}'\n" + "\n".join(printed))
     for arguments in (["--device", "cpu:workers=2"], ["n=0"], ["n=12345", "block=1000", "a=0.5", "--device", "cpu:memory=discrete"]):
         done = subprocess.run([HBG, "run", f"{tree}/build/{name}.so", "--verify", "--rounds", "3", *arguments], capture_output=True, text=True, timeout=120)
         assert done.returncode == 0 and "verified                 yes" in done.stdout and done.stderr == "", (arguments, done.stdout, done.stderr)
@@ -66,10 +68,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         check_refused(folder)
     with tempfile.TemporaryDirectory() as folder:
-        prefix = f"{folder}/prefix"
+        prefix = f"{folder}/the prefix"
         quietly("cmake", "--install", BUILD, "--prefix", prefix)
-        check_builds(folder, prefix, "mine")
-        check_builds(folder, prefix, "mine_too", "--cxx")
+        check_builds(folder, f"{prefix}/bin/hbg", "mine")
+        check_builds(folder, f"{prefix}/bin/hbg", "mine_too", "--cxx")
+        check_builds(folder, HBG, "mine_at_last")
 
 
 main()
