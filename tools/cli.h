@@ -3,7 +3,7 @@
  * The command line: options, numbers, and sentences for what cannot be understood.
  *
  * Exit statuses of the command: 0 all that was asked for succeeded; 1 something failed; 2 the command line is wrong, or asks for
- * what this version or this workload does not have. Nothing is taken twice: neither an option nor a parameter.
+ * what this version or this workload does not have; of hbg ab 3, the comparison is INVALID. Nothing is taken twice: neither an option nor a parameter.
  */
 #ifndef HBG_TOOLS_CLI_H
 #define HBG_TOOLS_CLI_H

@@ -10,6 +10,7 @@ int hbg__cmd_run(int argc, char **argv);
 int hbg__cmd_describe(int argc, char **argv);
 int hbg__cmd_trace(int argc, char **argv);
 int hbg__cmd_bench(int argc, char **argv);
+int hbg__cmd_ab(int argc, char **argv);
 int hbg__cmd_devices(int argc, char **argv);
 int hbg__cmd_info(int argc, char **argv);
 int hbg__cmd_sim(int argc, char **argv);

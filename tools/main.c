@@ -17,6 +17,7 @@ static const struct { const char *name; int (*run)(int argc, char **argv); const
     { "describe", hbg__cmd_describe, "show the graph that a workload builds" },
     { "trace", hbg__cmd_trace, "read a trace: how long each phase took" },
     { "bench", hbg__cmd_bench, "measure submit, bind or dispatch" },
+    { "ab", hbg__cmd_ab, "compare two commands: which is faster, and how sure that is" },
     { "sim", hbg__cmd_sim, "many schedules of simulated devices" },
     { "new", hbg__cmd_new, "write a workload to start from" },
     { "devices", hbg__cmd_devices, "what can be opened here, and who holds it" },
@@ -31,7 +32,8 @@ static void show_help(FILE *file)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(file, "  %-8s %s\n", commands[i].name, commands[i].help);
     fputs("\n`hbg COMMAND --help` shows a command's arguments.\n"
-          "\nexit status: 0 all went well; 1 something failed; 2 the command line is wrong, or asks for what there is not\n", file);
+          "\nexit status: 0 all went well; 1 something failed; 2 the command line is wrong, or asks for what there is not;\n"
+          "3 a comparison of hbg ab is INVALID\n", file);
 }
 
 static int unknown_command(const char *name)

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AUTOCORRELATION_LEAST = 20 };
+enum { AUTOCORRELATION_LEAST = 20, NEIGHBOURS_LEAST = 8 };          /* blocks; rounds of a batch */
 
 /* Numbers of all batches and blocks while they are looked at. */
 struct work {
@@ -85,18 +85,21 @@ static bool counts(const struct work *w, const struct ab_batch *batch)
     return batch->round_count && !w->series->dropped[batch->block];
 }
 
+/* What stands for a batch. */
+static double summary(const struct work *w, const struct ab_batch *b)
+{
+    if (w->rules->mean)
+        return hbg__sample_mean(b->round, b->round_count);
+    memcpy(w->scratch, b->round, b->round_count * sizeof *b->round);
+    return hbg__sample_median(w->scratch, b->round_count);
+}
+
 static void look_at_batches(struct work *w)
 {
     for (size_t i = 0; i < w->series->batch_count; i++) {
         const struct ab_batch *b = &w->series->batch[i];
 
-        w->y[i] = NAN;
-        if (b->round_count && w->rules->mean) {
-            w->y[i] = log(hbg__sample_mean(b->round, b->round_count));
-        } else if (b->round_count) {
-            memcpy(w->scratch, b->round, b->round_count * sizeof *b->round);
-            w->y[i] = log(hbg__sample_median(w->scratch, b->round_count));
-        }
+        w->y[i] = b->round_count ? log(summary(w, b)) : NAN;
     }
 }
 
@@ -117,7 +120,7 @@ static void look_at_rounds(struct ab_outcome *o, struct work *w, size_t longest)
         for (size_t k = 0; k < b->round_count; k++)
             w->scratch[k] = log(b->round[k]);
         hbg__variance_add(&sums, (int)b->arm, w->scratch, b->round_count);
-        lag1[told] = hbg__sample_lag1(b->round, b->round_count);
+        lag1[told] = b->round_count < NEIGHBOURS_LEAST ? NAN : hbg__sample_lag1(b->round, b->round_count);
         size[used++] = (double)b->round_count;
         if (!isnan(lag1[told]))
             o->lag1_notable += fabs(lag1[told++]) > 2.0 / sqrt((double)b->round_count);
@@ -175,8 +178,8 @@ static double arm_median(struct work *w, uint32_t arm, size_t longest, bool cold
     return used ? hbg__sample_median(value, used) : NAN;
 }
 
-/* Do all batches of each arm have the same rounds, to the digit? */
-static bool deterministic(const struct work *w)
+/* Do all batches of each arm have the same rounds, to the digit? Then their levels are exact. */
+static bool deterministic(struct ab_outcome *o, const struct work *w)
 {
     const struct ab_batch *first[AB_ARMS] = { NULL, NULL };
     size_t seen[AB_ARMS] = { 0, 0 };
@@ -193,7 +196,12 @@ static bool deterministic(const struct work *w)
         if (b->round_count != (*with)->round_count || memcmp(b->round, (*with)->round, b->round_count * sizeof *b->round) != 0)
             return false;
     }
-    return seen[AB_A] > 1 && seen[AB_B] > 1;
+    if (seen[AB_A] < 2 || seen[AB_B] < 2)
+        return false;
+    o->level_a = summary(w, first[AB_A]);
+    o->level_b = summary(w, first[AB_B]);
+    o->exact = o->level_b - o->level_a;
+    return true;
 }
 
 /* ---- blocks ---- */
@@ -309,10 +317,9 @@ static void decide_verdict(struct ab_outcome *o, const struct work *w)
         decide(o, AB_INVALID, "no block was measured");
     else if (rules->differs && !rules->same_arm && o->counter_a == o->counter_b)
         decide(o, AB_INVALID, "the arms do not differ in what is tested: the counter is %.17g in both", o->counter_a);
-    else if (deterministic(w)) {
-        o->exact = o->level_b - o->level_a;
+    else if (deterministic(o, w))
         decide(o, AB_DETERMINISTIC, "all rounds of an arm are the same to the digit");
-    } else
+    else
         decide_by_blocks(o, w);
 }
 

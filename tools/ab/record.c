@@ -5,6 +5,8 @@
 #include "tools/ab/record.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,4 +84,48 @@ uint32_t hbg__ab_series_dropped(const struct ab_series *series)
     for (uint32_t i = 0; i < series->block_count; i++)
         count += series->dropped[i] != NULL;
     return count;
+}
+
+/* ---- facts ---- */
+
+bool hbg__ab_fact(struct ab_facts *facts, const char *name, const char *format, ...)
+{
+    struct ab_fact *grown = realloc(facts->fact, (facts->count + 1) * sizeof *grown), *fact;
+    va_list list;
+    int length;
+
+    if (!grown)
+        return false;
+    facts->fact = grown;
+    fact = &grown[facts->count];
+    fact->name = strdup(name);
+    va_start(list, format);
+    length = vasprintf(&fact->value, format, list);
+    va_end(list);
+    if (fact->name && length >= 0) {
+        facts->count++;
+        return true;
+    }
+    free(fact->name);
+    if (length >= 0)
+        free(fact->value);
+    return false;
+}
+
+const char *hbg__ab_fact_get(const struct ab_facts *facts, const char *name)
+{
+    for (size_t i = 0; i < facts->count; i++)
+        if (strcmp(facts->fact[i].name, name) == 0)
+            return facts->fact[i].value;
+    return NULL;
+}
+
+void hbg__ab_facts_free(struct ab_facts *facts)
+{
+    for (size_t i = 0; i < facts->count; i++) {
+        free(facts->fact[i].name);
+        free(facts->fact[i].value);
+    }
+    free(facts->fact);
+    memset(facts, 0, sizeof *facts);
 }

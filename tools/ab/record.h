@@ -60,6 +60,15 @@ struct ab_rules {
     double resolve;                     /* the half width asked for, or 0 */
 };
 
+/* Names and what they are: of the machine, of an arm. */
+struct ab_fact { char *name, *value; };
+struct ab_facts { struct ab_fact *fact; size_t count; };
+
+/* False: no memory. */
+__attribute__((format(printf, 3, 4))) bool hbg__ab_fact(struct ab_facts *facts, const char *name, const char *format, ...);
+const char *hbg__ab_fact_get(const struct ab_facts *facts, const char *name);          /* NULL: there is none */
+void hbg__ab_facts_free(struct ab_facts *facts);
+
 void hbg__ab_series_free(struct ab_series *series);
 
 /* A batch at the end of the series, of the latest block or the one after it; NULL: no memory. */

@@ -1,0 +1,262 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""ab_test.py - `hbg ab`: verdicts on commands whose times are made up by a seed, failures, signals, result files.
+
+The made command counts its runs in a file and prints times that were drawn for that run by a seed, so that a comparison gives the same
+verdict on any machine.
+"""
+import html.parser
+import json
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HBG = os.environ["HBG"]
+MADE = """\
+read n < count
+echo $((n + 1)) > count
+[ -e "$1/$n" ] || { echo "made to fail" >&2; exit 1; }
+while read line; do echo "$line"; done < "$1/$n"
+"""
+RUNS = 260
+
+
+class Folder:
+    """A folder with the made command; each comparison counts from 0."""
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        (self.path / "made.sh").write_text(MADE)
+
+    def made(self, level, noise, seed="s", rounds=1, mode="text", fails=()):
+        """A command whose n-th run prints what stands in the n-th file of a folder, and fails where there is none."""
+        folder = self.path / f"{level}_{noise}_{seed}_{rounds}_{mode}"
+        if not folder.exists():
+            folder.mkdir()
+            for n in range(RUNS):
+                if n not in fails:
+                    (folder / str(n)).write_text(self.output(random.Random(f"{seed} {n}"), level, noise, rounds, mode) + "\n")
+        return f"sh made.sh '{folder.name}'"
+
+    @staticmethod
+    def output(chance, level, noise, rounds, mode):
+        batch = level * (1 + noise * chance.gauss(0, 1))
+        times = [batch * (1 + .01 * chance.gauss(0, 1)) for _ in range(rounds)] if rounds > 1 else [batch]
+        if mode == "json":
+            return json.dumps({"rounds": [{"ns": t} for t in times], "bytes": 512 if level < 1.01 else 1024, "same": 7})
+        return "\n".join(f"time: {t!r} ms" for t in times)
+
+    def ab(self, *arguments, wanted=0):
+        (self.path / "count").write_text("0\n")
+        done = subprocess.run([HBG, "ab", *map(str, arguments)], capture_output=True, text=True, cwd=self.path, timeout=100)
+        if done.returncode != wanted:
+            sys.exit(f"hbg ab {arguments}: exit status {done.returncode} instead of {wanted}\n{done.stdout}\n{done.stderr}")
+        if "no change" in done.stdout:
+            sys.exit("nothing is ever called no change")
+        return done
+
+
+TEXT = ("--metric", "time: ([0-9.]+) ms", "--no-gate", "--rounds", "1")
+
+
+def expect(condition, sentence, done=None):
+    if not condition:
+        sys.exit(f"{sentence}\n{done.stdout if done else ''}\n{done.stderr if done else ''}")
+
+
+def verdicts(f):
+    for level, noise, verdict in ((1.05, .01, "SLOWER"), (.95, .01, "FASTER"), (1.003, .004, "EQUIVALENT"), (1.003, .08, "INCONCLUSIVE")):
+        done = f.ab("-a", f.made(1, noise), "-b", f.made(level, noise), *TEXT, "--out", "out.json")
+        expect(done.stdout.split("\n\n")[1].startswith(verdict + ":"), f"{level} with noise of {noise} is {verdict}", done)
+        result = json.loads((f.path / "out.json").read_text())
+        outcome = result["series"][0]["outcome"]
+        expect(outcome["low"] <= level - 1 <= outcome["high"], f"the interval holds {level}", done)
+        batches = result["series"][0]["batches"]
+        orders = {"".join(b["arm"] for b in batches[i:i + 4]) for i in range(0, 40, 4)}
+        expect(len(batches) == 40 and orders == {"ABBA", "BAAB"} and all(b["padding"] % 16 == 0 for b in batches), "ten blocks, ABBA or BAAB")
+        expect(len({b["padding"] for b in batches}) > 10, "the padding changes")
+        if verdict == "INCONCLUSIVE":
+            expect("blocks would reach the margin" in done.stdout and "half width" in done.stdout, "it says how many blocks are needed", done)
+    slow = ("-a", f.made(1, .01), "-b", f.made(1.05, .01), *TEXT, "--blocks", "6")
+    f.ab(*slow, "--expect", "faster", wanted=1)
+    f.ab(*slow, "--expect", "not-slower", wanted=1)
+    f.ab(*slow, "--expect", "equivalent", wanted=1)
+    done = f.ab(*slow, "--higher-is-better", "--expect", "faster")
+    expect("\nFASTER" in done.stdout, "more is better", done)
+    f.ab("-a", f.made(1, .001), "-b", f.made(1.003, .001), *TEXT, "--blocks", "6", "--expect", "not-slower")
+    done = f.ab(*slow[:-1], "5")
+    expect("\nINCONCLUSIVE: 5 blocks are fewer than the 6" in done.stdout, "five blocks are too few", done)
+
+
+def control_and_sizing(f):
+    done = f.ab("-a", f.made(1, .01), "-b", f.made(1.05, .01), *TEXT, "--blocks", "6", "--aa")
+    expect("noise floor" in done.stdout and "A against A" in done.stdout, "the control is told", done)
+    done = f.ab("-a", f.made(1, .01), "--aa", *TEXT, "--blocks", "6", "--json", "-")
+    result = json.loads(done.stdout)
+    expect(result["verdict"] in ("EQUIVALENT", "INCONCLUSIVE") and result["series"][0]["control"] and 0 < result["noise_floor"] < .05, "A alone")
+    done = f.ab("-a", f.made(1, .02), "-b", f.made(1.01, .02), *TEXT, "--resolve", "1", "--json", "-")
+    result = json.loads(done.stdout)
+    expect(result["declared"]["pilot"] == 8 and result["declared"]["blocks"] > 8 and result["series"][0]["outcome"]["df"] == 7, "the pilot sizes the comparison", done)
+    expect(len(result["series"][0]["batches"]) == 4 * result["declared"]["blocks"] and result["series"][0]["outcome"]["half"] <= .0101, "and its half width is reached", done)
+
+
+def metrics(f):
+    rounds = ("-a", f.made(1, .01, rounds=40, mode="json"), "-b", f.made(1.05, .01, rounds=40, mode="json"), "--metric", "json:rounds.ns", "--no-gate", "--blocks", "6")
+    slow = [word.replace("sh made.sh", "sleep .1; sh made.sh") for word in rounds]
+    done = f.ab(*slow, "--json", "-", "--expect-differs", "json:bytes")
+    result = json.loads(done.stdout)
+    batch = result["series"][0]["batches"][0]
+    expect(result["verdict"] == "SLOWER" and len(batch["rounds"]) == 38 and len(batch["cold"]) == 2 and result["declared"]["inner"], "rounds inside a process", done)
+    expect(result["series"][0]["outcome"]["counter_b"] == 1024 and result["series"][0]["outcome"]["design_effect"] > 1, "counter and design effect", done)
+    done = f.ab(*slow[:-1], "1", "--expect-differs", "json:same", wanted=3)
+    expect("\nINVALID: the arms do not differ in what is tested" in done.stdout, "the manipulation check", done)
+    few = ("-a", "sleep .1; " + f.made(1, .01, rounds=20), "-b", "sleep .1; " + f.made(1.05, .01, rounds=20), *TEXT[:3])
+    expect("a batch needs 30" in f.ab(*few, wanted=2).stderr, "twenty rounds are too few")
+    expect("a process takes" in f.ab(*rounds, "--rounds", "30", wanted=2).stderr, "a process that is too short")
+    count = "sleep .1; for i in $(seq {rounds}); do echo time: $i.%d ms; done"
+    done = f.ab("-a", count % 1, "-b", count % 2, *TEXT[:3], "--rounds", "50", "--warmup", "3", "--blocks", "1", "--json", "-")
+    result = json.loads(done.stdout)
+    expect(len(result["series"][0]["batches"][3]["rounds"]) == 50 and len(result["series"][0]["batches"][3]["cold"]) == 3, "{rounds}", done)
+    count = "for i in $(seq {rounds}); do sleep .002; echo time: $i.%d ms; done"
+    done = f.ab("-a", count % 1, "-b", count % 2, *TEXT[:3], "--blocks", "1", "--json", "-")
+    expect(json.loads(done.stdout)["declared"]["rounds"] >= 30, "{rounds} without a number is calibrated", done)
+    done = f.ab("-a", f.made(100, 0), "-b", f.made(103, 0), *TEXT, "--blocks", "6")
+    expect("\nDETERMINISTIC" in done.stdout and "exactly 3 (" in done.stdout, "times to the digit", done)
+    done = f.ab("-a", f"{HBG} run vector --device sim:seed=1 n=100 --rounds 40", "-b", f"{HBG} run vector --device sim:seed=1 n=100 --rounds 41", "--span", "chip.run.nothing", wanted=3)
+    expect("its trace has no span `chip.run.nothing`" in done.stderr, "a span that is not there", done)
+    done = f.ab("-a", f"sleep .1; {HBG} run vector n=1000 --rounds 40", "-b", f"sleep .1; {HBG} run vector n=1001 --rounds 40", "--span", "chip.run.bind", "--no-gate", "--blocks", "1", "--json", "-")
+    result = json.loads(done.stdout)
+    expect(result["declared"]["metric"] == "span chip.run.bind" and result["declared"]["inner"] and len(result["series"][0]["batches"][0]["rounds"]) >= 40, "a span", done)
+
+
+def failures(f):
+    a, b = f.made(2, .01), f.made(2.1, .01)
+    for command, sentence in (("echo oh >&2; exit 3", "ended with status 3: oh"), ("kill -SEGV $$", "was ended by signal 11"), ("no-such-command-at-all", "ended with status 127"),
+                              ("echo hello", "nothing of its output matches"), ("echo time: 0 ms", "only numbers above 0"), ("sleep 20", "ran for more than 0.3 s")):
+        done = f.ab("-a", "echo time: 1 ms", "-b", command, *TEXT, "--timeout", ".3", "--out", "none.json", wanted=3)
+        expect(done.stderr.startswith("hbg ab: INVALID: B: ") and sentence in done.stderr and not (f.path / "none.json").exists(), f"{command}: {sentence}", done)
+    done = f.ab("-a", "echo time: 1 ms", "-b", "echo time: a1 ms", "--metric", "time: (.*) ms", wanted=3)
+    expect("`a1`, which is no number" in done.stderr, "a match that is no number", done)
+    done = f.ab("-a", f.made(1, .01, fails=[9]), "-b", f.made(1.05, .01, fails=[9]), *TEXT)
+    expect("\nSLOWER" in done.stdout and "1 dropped" in done.stdout and "made to fail" in done.stdout, "a block with a failure is replaced", done)
+    often = [5, 12, 18]
+    done = f.ab("-a", f.made(1, .01, seed="often", fails=often), "-b", f.made(1.05, .01, seed="often", fails=often), *TEXT, wanted=3)
+    expect("\nINVALID: 3 of 10 blocks" in done.stdout, "three of ten are too many", done)
+    for arguments, sentence in (((), "two commands are needed"), (("-a", a), "two commands are needed"), (("-a", a, "-b", a), "the arms do not differ"), (("-a", a, "-b", b, "more"), "one argument too many"),
+                                (("-a", a, "-b", b, "--blocks", "0"), "--blocks"), (("-a", a, "-b", b, "--margin", "0"), "--margin"), (("-a", a, "-b", b, "--metric", "("), "is no expression"),
+                                (("-a", a, "-b", b, "--metric", "wall", "--span", "x"), "both say"), (("-a", a, "-b", b, "--blocks", "6", "--resolve", "3"), "both say"),
+                                (("-a", a, "-b", b, "--expect", "fastr"), "did you mean `faster`"), (("-a", a, "-b", b, "--out", "x", "--json", "x"), "x"),
+                                (("--recheck", "x", "-a", a), "stands alone"), (("--simulate", "--recheck", "x"), "stands alone"), (("-a", a, "-b", b, "--expect-differs", "wall"), "no counter")):
+        done = f.ab(*arguments, wanted=2)
+        expect(sentence in done.stderr and done.stderr.count("\n") == 1, f"{arguments}: {sentence}", done)
+    done = f.ab("-a", "X=1 Y=2 true", "-b", "X=2 Y=3 true", "--no-gate", "--blocks", "1", "--rounds", "1")
+    expect("2 things: an effect is not attributable to one cause" in done.stdout, "two variables", done)
+
+
+def running(marker):
+    """Processes that sleep for so long: the word is in the command of hbg as well."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if marker.encode() in (folder / "cmdline").read_bytes() and (folder / "comm").read_text() in ("sleep\n", "sh\n"):
+                found.append(folder.name)
+        except OSError:
+            pass
+    return found
+
+
+def gone(marker):
+    for _ in range(50):
+        if not running(marker):
+            return True
+        time.sleep(.1)
+    return False
+
+
+def nothing_left(f):
+    marker = f"51{os.getpid()}"
+    f.ab("-a", "true", "-b", f"sleep {marker} & sleep {marker}", "--timeout", ".3", wanted=3)
+    expect(gone(marker), "a group whose time is over is gone")
+    f.ab("-a", f"sleep {marker} & true", "-b", f"sleep {marker} & :", "--no-gate", "--blocks", "1", "--rounds", "1")
+    expect(gone(marker), "what a shell leaves running is gone")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        (f.path / "kept.json").write_text("old")
+        child = subprocess.Popen([HBG, "ab", "-a", f"sleep {marker}", "-b", f"sleep  {marker}0", "--out", "kept.json"], cwd=f.path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        while not running(marker):
+            time.sleep(.02)
+        child.send_signal(number)
+        _, errors = child.communicate(timeout=20)
+        expect(child.returncode == -number and "interrupted: nothing is written" in errors, f"signal {number}: {child.returncode} {errors}")
+        expect(gone(marker) and (f.path / "kept.json").read_text() == "old", "no child, and the old file")
+
+
+class Reader(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.count, self.outside = {}, []
+
+    def handle_starttag(self, tag, attributes):
+        self.count[tag] = self.count.get(tag, 0) + 1
+        self.outside += [value for name, value in attributes if name in ("src", "href")]
+
+
+def files(f):
+    done = f.ab("-a", f.made(1, .01), "-b", f.made(1.05, .01, seed="<&>"), *TEXT, "--blocks", "6", "--out", "out.json", "--page", "page.html")
+    again = f.ab("--recheck", "out.json")
+    expect(done.stdout == again.stdout, "--recheck prints the same", again)
+    f.ab("--recheck", "out.json", "--json", "again.json", "--page", "again.html")
+    expect((f.path / "again.json").read_text() == (f.path / "out.json").read_text(), "and writes the same")
+    page = (f.path / "page.html").read_text()
+    expect(page == (f.path / "again.html").read_text() and "http" not in page and "<script" not in page and "&lt;&amp;>" in page, "one page, self-contained")
+    reader = Reader()
+    reader.feed(page)
+    expect(reader.count["svg"] == 3 and reader.count["circle"] >= 24 + 6 + 1 and reader.count["rect"] >= 24 and not reader.outside, f"what is drawn: {reader.count}")
+
+    text = (f.path / "out.json").read_text()
+    result = json.loads(text)
+    first = result["series"][0]["batches"][0]["rounds"][0]
+    digit = repr(first)
+    changed = {
+        "checksum": text.replace(digit, digit[:-1] + str((int(digit[-1]) + 1) % 10), 1),
+        "damaged": text[:len(text) // 2],
+        "`verdict` does not follow": text.replace('"verdict": "SLOWER"', '"verdict": "FASTER"'),
+        "`effect` does not follow": text.replace('"effect": 0.0', '"effect": 0.1'),
+        "it is empty": "",
+        "no result of": "{}",
+        "`batches` is missing": text.replace('"batches"', '"batch"'),
+        "`slot` is missing or wrong": text.replace('"slot": 3', '"slot": 4', 1),
+    }
+    for sentence, damaged in changed.items():
+        expect(damaged != text, f"something was changed for {sentence}")
+        (f.path / "damaged.json").write_text(damaged)
+        done = f.ab("--recheck", "damaged.json", wanted=1)
+        expect(sentence in done.stderr and done.stderr.count("\n") == 1, f"a damaged file: {sentence}", done)
+    for at in range(0, len(text), max(1, len(text) // 40)):               # cut anywhere
+        (f.path / "damaged.json").write_text(text[:at])
+        f.ab("--recheck", "damaged.json", wanted=1)
+    expect("cannot be read" in f.ab("--recheck", "nowhere.json", wanted=1).stderr, "a file that is not there")
+
+    done = f.ab("-a", f.made(1, .01), "-b", f.made(1.05, .01, seed="<&>"), *TEXT, "--blocks", "6", "--out", "out.json", "--seed", "2")
+    expect("attempt 1: SLOWER, seed 1, 6 blocks" in done.stdout, "attempts are logged", done)
+
+
+def simulation(f):
+    done = f.ab("--simulate", "--blocks", "8")
+    lines = [line for line in done.stdout.splitlines() if line.endswith("%")]
+    expect(len(lines) == 9 and all(float(line.split()[-2]) <= 6.5 for line in lines), "nine machines, few false alarms", done)
+
+
+def main():
+    for part in (verdicts, control_and_sizing, metrics, failures, nothing_left, files, simulation):
+        with tempfile.TemporaryDirectory() as path:
+            begin = time.time()
+            part(Folder(path))
+            print(f"{part.__name__}: {time.time() - begin:.1f} s")
+
+
+main()

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the two commands are, and in what they differ. Two arms that share one stale binary agree about anything: where nothing
+ * differs, there is nothing to compare; where more than one thing does, an effect has no one cause.
+ */
+#ifndef HBG_TOOLS_AB_ARM_H
+#define HBG_TOOLS_AB_ARM_H
+
+#include "tools/ab/record.h"
+
+/* "environment", "words", "program", "hash", "build id", "libraries" (of a program that is not the system's), "version" (of hbg),
+   "file" (each other word that is a path of one, with its hash). False: no memory. */
+bool hbg__ab_arm_look(struct ab_facts *facts, const char *command);
+
+/* What differs, by name and as "A | B"; returns how many causes that may be: all of the program is one, each variable and each option is
+   one. Negative: no memory. */
+int hbg__ab_arms_compare(struct ab_facts *differences, const struct ab_facts *a, const struct ab_facts *b);
+
+/* What a shell would take for words, without its substitutions; quotes are taken away. Words are separated by zero bytes, the
+   last of which is doubled. NULL: no memory. The caller frees it. */
+char *hbg__ab_words(const char *command);
+
+/* The machine, as far as it stays the same. False: no memory. */
+bool hbg__ab_host_look(struct ab_facts *facts);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A comparison as text.
+ */
+#include "tools/ab/report.h"
+
+#include "tools/ab/conditions.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool seconds(const struct ab_record *record) { return strcmp(record->metric, "wall") == 0; }
+
+__attribute__((format(printf, 3, 4))) static void line(FILE *file, const char *label, const char *format, ...)
+{
+    va_list list;
+
+    fprintf(file, "%-22s ", label);
+    va_start(list, format);
+    vfprintf(file, format, list);
+    va_end(list);
+    fputc('\n', file);
+}
+
+/* ---- before ---- */
+
+static void print_arm(FILE *file, const char *label, const char *command, const struct ab_facts *facts)
+{
+    line(file, label, "%s", command);
+    for (size_t i = 0; i < facts->count; i++)
+        if (strcmp(facts->fact[i].name, "word") != 0 && strcmp(facts->fact[i].name, "command") != 0)
+            fprintf(file, "    %-18s %s\n", facts->fact[i].name, facts->fact[i].value);
+}
+
+void hbg__ab_print_declared(FILE *file, const struct ab_record *record)
+{
+    const struct ab_rules *rules = &record->rules;
+
+    print_arm(file, "A", record->command[AB_A], &record->arm[AB_A]);
+    print_arm(file, "B", record->command[AB_B], &record->arm[AB_B]);
+    for (size_t i = 0; i < record->differences.count; i++)
+        line(file, i ? "" : "differ in", "%s: %s", record->differences.fact[i].name, record->differences.fact[i].value);
+    if (!record->differences.count)
+        line(file, "differ in", "nothing: A against A");
+    if (record->causes > 1)
+        line(file, "", "%d things: an effect is not attributable to one cause", record->causes);
+    line(file, "outputs", "%s", record->outputs_equal ? "equal" : "not equal, in the first run of each arm");
+    line(file, "compared", "%s, %s is better, %s of a batch", record->metric, rules->higher ? "more" : "less", rules->mean ? "mean" : "median");
+    line(file, "plan", "%u blocks of 4 batches, %.0f %s each (%.0f cold before them kept apart), margin %g %%, level 95 %%, seed %" PRIu64, rules->blocks, record->rounds,
+         record->inner ? "rounds of one process" : record->rounds == 1.0 ? "process" : "processes", record->cold, 100 * rules->margin, record->series_count ? record->series[0].seed : 0);
+    if (!rules->gate)
+        line(file, "", "conditions drop no block, as --no-gate asks");
+    for (size_t i = 0; i < record->holders.count; i++)
+        line(file, "held", "%s: %s", record->holders.fact[i].name, record->holders.fact[i].value);
+    line(file, "projected", "%.0f s", record->projected_s);
+}
+
+/* ---- after ---- */
+
+static const char *level_text(const struct ab_record *record, double value, char *text, size_t size)
+{
+    if (isnan(value))
+        snprintf(text, size, "none");
+    else if (!seconds(record))
+        snprintf(text, size, "%.6g", value);
+    else
+        snprintf(text, size, value < 1e-3 ? "%.4g us" : value < 1.0 ? "%.4g ms" : "%.4g s", value * (value < 1e-3 ? 1e6 : value < 1.0 ? 1e3 : 1.0));
+    return text;
+}
+
+static void print_effect(FILE *file, const struct ab_record *record, const struct ab_outcome *o)
+{
+    char a[32], b[32];
+
+    line(file, "levels", "A %s, B %s", level_text(record, o->level_a, a, sizeof a), level_text(record, o->level_b, b, sizeof b));
+    if (!isnan(o->exact)) {
+        line(file, "difference", "exactly %.17g (%+.3g %%): no interval", o->exact, 100 * (o->level_b / o->level_a - 1));
+        return;
+    }
+    if (isnan(o->effect))
+        return;
+    if (isnan(o->low)) {
+        line(file, "effect", "B against A %+.2f %%, no interval", 100 * o->effect);
+        return;
+    }
+    line(file, "effect", "B against A %+.2f %%, 95 %% interval [%+.2f, %+.2f] %%, 90 %% [%+.2f, %+.2f] %%", 100 * o->effect, 100 * o->low, 100 * o->high, 100 * o->low90, 100 * o->high90);
+    line(file, "checks", "sign-flip p %.4f, Hodges-Lehmann %+.2f %%", o->flip_p, 100 * o->hodges_lehmann);
+}
+
+static void print_blocks(FILE *file, const struct ab_record *record, const struct ab_series *s, const struct ab_outcome *o)
+{
+    line(file, "blocks", "%.0f count, %.0f dropped; they deviate by %.2f %%, batches of an arm by %.2f %%", o->blocks, o->dropped, 100 * o->sd_d, 100 * o->batch_sd);
+    for (uint32_t i = 0; i < s->block_count; i++)
+        if (s->dropped[i])
+            line(file, "", "block %u dropped: %s", i + 1, s->dropped[i]);
+    if (!isnan(o->kept_effect))
+        line(file, "with them kept", "%+.2f %%, 95 %% interval [%+.2f, %+.2f] %%", 100 * o->kept_effect, 100 * o->kept_low, 100 * o->kept_high);
+    if (!isnan(o->slot))
+        line(file, "slot check", "2nd and 4th batch against 1st and 3rd %+.2f %% [%+.2f, %+.2f]%s", 100 * o->slot, 100 * o->slot_low, 100 * o->slot_high,
+             o->slot_low > 0.0 || o->slot_high < 0.0 ? ": a batch works on into the next; --cool-down MS may help" : "");
+    if (!isnan(o->block_lag1))
+        line(file, "blocks in a row", "lag-1 %.2f%s", o->block_lag1, o->inflation > 1.0 ? ", for which the interval is wider" : "");
+    if (record->rules.pilot)
+        line(file, "sizing", "after %u blocks, for a half width of %g %%", record->rules.pilot, 100 * record->rules.resolve);
+}
+
+static void print_rounds(FILE *file, const struct ab_record *record, const struct ab_outcome *o)
+{
+    char a[32], b[32];
+
+    if (!isnan(o->round_lag1))
+        line(file, "rounds in a row", "lag-1 %.3f, notable in %.0f batches: %.0f rounds know as much as %.0f independent ones", o->round_lag1, o->lag1_notable, o->rounds, o->effective);
+    if (!isnan(o->design_effect))
+        line(file, "design effect", "%.1f: variance of rounds %.3g, of batches beyond it %.3g, intraclass %.2f", o->design_effect, o->variance_rounds, o->variance_batches, o->correlation);
+    if (!isnan(o->cold_a) || !isnan(o->cold_b))
+        line(file, "cold rounds", "A %s, B %s", level_text(record, o->cold_a, a, sizeof a), level_text(record, o->cold_b, b, sizeof b));
+    if (record->counter)
+        line(file, "counter", "%s: A %.17g, B %.17g", record->counter, o->counter_a, o->counter_b);
+}
+
+/* Of all batches: what was seen of others, of the clock, of waits. */
+static void print_conditions(FILE *file, const struct ab_series *s)
+{
+    double foreign = 0.0, most = 0.0, steal = 0.0, switches = 0.0, wait = 0.0, psi = 0.0, low = INFINITY, high = 0.0, hot = -INFINITY;
+
+    if (!s->batch_count)
+        return;
+    for (size_t i = 0; i < s->batch_count; i++) {
+        const struct ab_batch *b = &s->batch[i];
+        struct ab_stretch t = hbg__ab_stretch_of(&b->sample[AB_START], &b->sample[AB_END]);
+
+        foreign += t.foreign / (double)s->batch_count;
+        steal += t.steal / (double)s->batch_count;
+        psi += t.psi_cpu / (double)s->batch_count;
+        most = fmax(most, t.foreign);
+        switches += b->switches;
+        wait += b->wait_s;
+        low = fmin(low, b->sample[AB_MIDDLE].mhz);
+        high = fmax(high, b->sample[AB_MIDDLE].mhz);
+        hot = fmax(hot, b->sample[AB_END].celsius);
+    }
+    line(file, "conditions", "others %.1f %% of a CPU (a batch at most %.1f), steal %.2f %%, stalls on CPU %.1f %%", 100 * foreign, 100 * most, 100 * steal, 100 * psi);
+    line(file, "", "%.0f involuntary switches, %.3g s on run queues, load %.2f to %.2f (it holds the own load)", switches, wait, s->batch[0].sample[AB_START].load, s->batch[s->batch_count - 1].sample[AB_END].load);
+    if (isfinite(low))
+        line(file, "", "%.0f to %.0f MHz%s", low, high, isfinite(hot) ? "" : ", no temperature is told");
+    if (isfinite(hot))
+        line(file, "", "at most %.0f degrees", hot);
+}
+
+static void print_control(FILE *file, const struct ab_record *record)
+{
+    for (size_t i = 0; i < record->series_count; i++) {
+        const struct ab_outcome *o = &record->outcome[i];
+        if (record->control[i])
+            line(file, "A against A", "%+.2f %% [%+.2f, %+.2f] %%, seed %" PRIu64 "%s", 100 * o->effect, 100 * o->low, 100 * o->high, record->series[i].seed, o->t_excludes ? ": it excludes 0" : "");
+    }
+    if (!isnan(record->noise_floor))
+        line(file, "noise floor", "%.2f %%, the half width of A against A", 100 * record->noise_floor);
+}
+
+static void print_inconclusive(FILE *file, const struct ab_record *record, const struct ab_outcome *o)
+{
+    static const double finer[] = { .09, .06, .03 };
+    double sd = isnan(o->sd_d) ? o->batch_sd : o->sd_d * sqrt(o->inflation);
+
+    if (!isnan(o->half))
+        line(file, "reached", "a half width of %.2f %%; %.0f blocks would reach the margin of %g %%", 100 * o->half, o->needed, 100 * record->rules.margin);
+    else if (!isnan(sd))
+        line(file, "reached", "no half width; with batches that deviate by %.1f %%, %.0f blocks would reach the margin of %g %%", 100 * sd, o->needed, 100 * record->rules.margin);
+    for (size_t i = 0; i < sizeof finer / sizeof *finer && !isnan(sd) && isnan(o->half); i++)
+        line(file, "", "%.0f blocks resolve %.0f %%", hbg__ab_blocks_needed(sd, finer[i]), 100 * finer[i]);
+}
+
+void hbg__ab_print_result(FILE *file, const struct ab_record *record)
+{
+    const struct ab_outcome *o = &record->outcome[0];
+
+    fprintf(file, "\n%s: %s\n\n", hbg__ab_verdict_name(record->verdict), record->why);
+    print_effect(file, record, o);
+    if (record->verdict == AB_INCONCLUSIVE)
+        print_inconclusive(file, record, o);
+    print_control(file, record);
+    print_blocks(file, record, &record->series[0], o);
+    print_rounds(file, record, o);
+    print_conditions(file, &record->series[0]);
+    if (record->causes > 1)
+        line(file, "cause", "not attributable to one: %d things differ", record->causes);
+    if (record->expect != AB_EXPECT_NOTHING)
+        line(file, "expected", "%s: %s (slowdown below %.2f %% at 95 %%)", hbg__ab_expectation_name[record->expect], record->expectation_met ? "met" : "not met", 100 * o->slowdown_bound);
+    for (size_t i = 0; i < record->attempts.count; i++)
+        line(file, i ? "" : "earlier attempts", "%s: %s", record->attempts.fact[i].name, record->attempts.fact[i].value);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What follows from a comparison.
+ */
+#include "tools/ab/result.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const hbg__ab_expectation_name[AB_EXPECTATIONS] = { "nothing", "faster", "equivalent", "not-slower" };
+
+void hbg__ab_record_free(struct ab_record *record)
+{
+    struct ab_facts *const facts[] = { &record->arm[AB_A], &record->arm[AB_B], &record->differences, &record->host, &record->holders, &record->attempts };
+
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        hbg__ab_facts_free(facts[i]);
+    for (size_t i = 0; i < record->series_count; i++)
+        hbg__ab_series_free(&record->series[i]);
+    free(record->command[AB_A]);
+    free(record->command[AB_B]);
+    free(record->metric);
+    free(record->counter);
+    memset(record, 0, sizeof *record);
+}
+
+struct ab_rules hbg__ab_rules_of(const struct ab_record *record, size_t series)
+{
+    struct ab_rules rules = record->rules;
+
+    rules.same_arm = record->control[series];
+    if (rules.same_arm) {
+        rules.pilot = 0;
+        rules.differs = false;
+    }
+    return rules;
+}
+
+static bool expectation_met(const struct ab_record *record, const struct ab_outcome *o)
+{
+    bool exact = record->verdict == AB_DETERMINISTIC;
+    double change = o->level_b / o->level_a - 1.0, slowdown = record->rules.higher ? o->level_a / o->level_b - 1.0 : change;
+
+    switch (record->expect) {
+    case AB_EXPECT_FASTER: return record->verdict == AB_FASTER || (exact && slowdown < 0.0);
+    case AB_EXPECT_EQUIVALENT: return record->verdict == AB_EQUIVALENT || (exact && fabs(change) < record->rules.margin);
+    case AB_EXPECT_NOT_SLOWER: return exact ? slowdown < record->rules.margin : record->verdict != AB_INVALID && o->blocks >= AB_LEAST_BLOCKS && !(o->block_lag1 > .5) && o->slowdown_bound < record->rules.margin;
+    default: return true;
+    }
+}
+
+bool hbg__ab_conclude(struct ab_record *record)
+{
+    const struct ab_outcome *first = &record->outcome[0];
+    size_t alarms = 0;
+
+    record->noise_floor = NAN;
+    for (size_t i = 0; i < record->series_count; i++) {
+        struct ab_rules rules = hbg__ab_rules_of(record, i);
+        struct ab_outcome *o = &record->outcome[i];
+
+        if (!hbg__ab_judge(o, &record->series[i], &rules, NULL))
+            return false;
+        if (!record->control[i])
+            continue;
+        record->noise_floor = expm1(o->half);
+        alarms += o->t_excludes;
+    }
+    record->verdict = first->verdict;
+    snprintf(record->why, sizeof record->why, "%s", first->why);
+    for (size_t i = 0; i < record->series_count; i++) {
+        if (!record->control[i] || record->outcome[i].verdict != AB_INVALID || record->verdict == AB_INVALID)
+            continue;
+        record->verdict = AB_INVALID;
+        snprintf(record->why, sizeof record->why, "the control of A against A: %.120s", record->outcome[i].why);
+    }
+    if (alarms == AB_CONTROLS) {
+        record->verdict = AB_INVALID;
+        snprintf(record->why, sizeof record->why, "A against A differed twice, with two seeds: what is measured here is not the arms");
+    }
+    record->expectation_met = expectation_met(record, first);
+    return true;
+}
+
+int hbg__ab_exit_status(const struct ab_record *record)
+{
+    return record->verdict == AB_INVALID ? 3 : record->expectation_met ? 0 : 1;
+}
+
+char *hbg__ab_attempt_words(const struct ab_record *record)
+{
+    const struct ab_outcome *o = &record->outcome[0];
+    char *text = NULL;
+    int length = asprintf(&text, "%s, seed %" PRIu64 ", %.0f blocks, effect %+.2f %% [%+.2f, %+.2f]", hbg__ab_verdict_name(record->verdict), record->series[0].seed, o->blocks,
+                          100 * o->effect, 100 * o->low, 100 * o->high);
+
+    return length < 0 ? NULL : text;
+}

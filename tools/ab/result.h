@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A comparison as a whole: what was declared, what was found, what follows; and its file.
+ *
+ * The file is JSON. What follows from the rest (outcomes, verdict) is written too, for other programs; a reader computes it anew
+ * and compares. A checksum covers everything that a verdict depends on, so that a changed digit is noticed even where it moves no median.
+ */
+#ifndef HBG_TOOLS_AB_RESULT_H
+#define HBG_TOOLS_AB_RESULT_H
+
+#include "tools/ab/judge.h"
+
+#include <stdio.h>
+
+enum ab_expectation { AB_EXPECT_NOTHING, AB_EXPECT_FASTER, AB_EXPECT_EQUIVALENT, AB_EXPECT_NOT_SLOWER, AB_EXPECTATIONS };
+extern const char *const hbg__ab_expectation_name[AB_EXPECTATIONS];             /* "nothing", "faster", .. */
+
+/* Numbers that are declared: field, type's letter, what it is. */
+#define AB_DECLARED_MAP(X)                                                                                                   \
+    X(margin, "the effect that does not matter") X(mean, "1: a batch is its mean") X(higher, "1: more is better") X(differs, "1: counters must differ") \
+    X(gate, "1: conditions drop blocks") X(blocks, "planned") X(pilot, "blocks of the pilot, or 0") X(resolve, "half width asked for, or 0")
+
+struct ab_record {
+    char *command[AB_ARMS];             /* owned, as all texts are */
+    char *metric, *counter;             /* "wall", "json:..", "span ..", an expression; NULL: no counter */
+    enum ab_expectation expect;
+    bool inner;                         /* a process reports many rounds */
+    double rounds, cold;                /* of a batch; cold ones of a process, or processes before a batch */
+    double timeout_s, cool_down_s, projected_s;
+    struct ab_rules rules;
+    struct ab_facts arm[AB_ARMS], differences, host, holders, attempts;
+    int causes;                         /* how many things the differences are */
+    bool outputs_equal;                 /* of the first run of each arm */
+    struct ab_series series[1 + AB_CONTROLS];
+    bool control[1 + AB_CONTROLS];      /* A against A */
+    size_t series_count;
+
+    /* what follows */
+    struct ab_outcome outcome[1 + AB_CONTROLS];
+    enum ab_verdict verdict;
+    char why[AB_TEXT];
+    double noise_floor;                 /* half width of the control, as a relative effect; NaN without one */
+    bool expectation_met;
+};
+
+void hbg__ab_record_free(struct ab_record *record);
+
+/* The rules of a series: a control knows no pilot and no counter. */
+struct ab_rules hbg__ab_rules_of(const struct ab_record *record, size_t series);
+
+/* Judges all series, and from them the comparison. False: no memory. */
+bool hbg__ab_conclude(struct ab_record *record);
+
+/* 0 a verdict was reached, 1 the expectation is not met, 3 INVALID. */
+int hbg__ab_exit_status(const struct ab_record *record);
+
+/* False: not all was written. */
+bool hbg__ab_record_write(FILE *file, const struct ab_record *record);
+
+/* Reads and concludes. False, with a sentence: the file is damaged, or what it says does not follow from its rounds. */
+bool hbg__ab_record_read(struct ab_record *record, const char *path, char *why, size_t size);
+
+/* One line of an attempt, for the list of attempts. The caller frees it. NULL: no memory. */
+char *hbg__ab_attempt_words(const struct ab_record *record);
+
+#endif

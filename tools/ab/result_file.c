@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The file of a comparison: "hbg-ab 1".
+ */
+#include "tools/ab/result.h"
+
+#include "base/json_write.h"
+#include "tools/json_read.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char format[] = "hbg-ab 1";
+
+/* ---- the checksum ---- */
+
+static void mix(uint64_t *hash, uint64_t bits)
+{
+    for (int i = 0; i < 8; i++)
+        *hash = (*hash ^ (bits >> 8 * i & 0xff)) * UINT64_C(0x100000001b3);
+}
+
+static void mix_f64(uint64_t *hash, double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    mix(hash, isnan(value) ? 1 : bits);
+}
+
+static void mix_series(uint64_t *hash, const struct ab_series *s)
+{
+    mix(hash, s->seed);
+    for (uint32_t i = 0; i < s->block_count; i++)
+        mix(hash, s->dropped[i] != NULL);
+    for (size_t i = 0; i < s->batch_count; i++) {
+        const struct ab_batch *b = &s->batch[i];
+
+        mix(hash, (uint64_t)b->block << 32 | b->slot << 16 | b->arm);
+        mix_f64(hash, b->counter);
+        for (size_t k = 0; k < b->round_count; k++)
+            mix_f64(hash, b->round[k]);
+        for (size_t k = 0; k < b->cold_count; k++)
+            mix_f64(hash, b->cold[k]);
+    }
+}
+
+static void checksum(const struct ab_record *record, char *text, size_t size)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+#define AB_MIX(name, words) mix_f64(&hash, (double)record->rules.name);
+    AB_DECLARED_MAP(AB_MIX)
+#undef AB_MIX
+    mix(&hash, (uint64_t)record->expect);
+    for (size_t i = 0; i < record->series_count; i++) {
+        mix(&hash, record->control[i]);
+        mix_series(&hash, &record->series[i]);
+    }
+    snprintf(text, size, "%016" PRIx64, hash);
+}
+
+/* ---- writing ---- */
+
+static void write_facts(struct hbg__json *j, const char *key, const struct ab_facts *facts)
+{
+    hbg__json_key(j, key);
+    hbg__json_open_array(j);
+    for (size_t i = 0; i < facts->count; i++) {
+        hbg__json_open_array(j);
+        hbg__json_string(j, facts->fact[i].name);
+        hbg__json_string(j, facts->fact[i].value);
+        hbg__json_close(j);
+    }
+    hbg__json_close(j);
+}
+
+static void write_values(struct hbg__json *j, const char *key, const double *value, size_t count)
+{
+    hbg__json_key(j, key);
+    hbg__json_open_array(j);
+    for (size_t i = 0; i < count; i++)
+        hbg__json_f64(j, value[i]);
+    hbg__json_close(j);
+}
+
+static void write_batch(struct hbg__json *j, const struct ab_batch *b)
+{
+    hbg__json_open_object(j);
+    hbg__json_key_u64(j, "block", b->block);
+    hbg__json_key_u64(j, "slot", b->slot);
+    hbg__json_key_string(j, "arm", b->arm == AB_A ? "A" : "B");
+    hbg__json_key_u64(j, "padding", b->padding);
+    hbg__json_key_f64(j, "counter", b->counter);
+    hbg__json_key_f64(j, "switches", b->switches);
+    hbg__json_key_f64(j, "wait_s", b->wait_s);
+    write_values(j, "cold", b->cold, b->cold_count);
+    write_values(j, "rounds", b->round, b->round_count);
+    hbg__json_key(j, "conditions");
+    hbg__json_open_array(j);
+    for (int i = 0; i < AB_SAMPLES; i++) {
+        hbg__json_open_object(j);
+#define AB_WRITE(name, words) hbg__json_key_f64(j, #name, b->sample[i].name);
+        AB_SAMPLE_MAP(AB_WRITE)
+#undef AB_WRITE
+        hbg__json_close(j);
+    }
+    hbg__json_close(j);
+    hbg__json_close(j);
+}
+
+static void write_outcome(struct hbg__json *j, const struct ab_outcome *o)
+{
+    hbg__json_key(j, "outcome");
+    hbg__json_open_object(j);
+    hbg__json_key_string(j, "verdict", hbg__ab_verdict_name(o->verdict));
+    hbg__json_key_string(j, "why", o->why);
+#define AB_WRITE(name, words) hbg__json_key_f64(j, #name, o->name);
+    AB_NUMBER_MAP(AB_WRITE)
+#undef AB_WRITE
+    hbg__json_close(j);
+}
+
+static void write_series(struct hbg__json *j, const struct ab_record *record, size_t index)
+{
+    const struct ab_series *s = &record->series[index];
+    char seed[24];
+
+    snprintf(seed, sizeof seed, "%" PRIu64, s->seed);           /* a string: other readers have doubles alone */
+    hbg__json_open_object(j);
+    hbg__json_key_bool(j, "control", record->control[index]);
+    hbg__json_key_string(j, "seed", seed);
+    hbg__json_key_u64(j, "blocks", s->block_count);
+    hbg__json_key(j, "dropped");
+    hbg__json_open_array(j);
+    for (uint32_t i = 0; i < s->block_count; i++)
+        hbg__json_string(j, s->dropped[i]);
+    hbg__json_close(j);
+    hbg__json_key(j, "batches");
+    hbg__json_open_array(j);
+    for (size_t i = 0; i < s->batch_count; i++)
+        write_batch(j, &s->batch[i]);
+    hbg__json_close(j);
+    write_outcome(j, &record->outcome[index]);
+    hbg__json_close(j);
+}
+
+static void write_declared(struct hbg__json *j, const struct ab_record *record)
+{
+    hbg__json_key(j, "declared");
+    hbg__json_open_object(j);
+    hbg__json_key_string(j, "a", record->command[AB_A]);
+    hbg__json_key_string(j, "b", record->command[AB_B]);
+    hbg__json_key_string(j, "metric", record->metric);
+    hbg__json_key_string(j, "counter", record->counter);
+    hbg__json_key_string(j, "expect", hbg__ab_expectation_name[record->expect]);
+    hbg__json_key_bool(j, "inner", record->inner);
+    hbg__json_key_f64(j, "rounds", record->rounds);
+    hbg__json_key_f64(j, "cold", record->cold);
+    hbg__json_key_f64(j, "timeout_s", record->timeout_s);
+    hbg__json_key_f64(j, "cool_down_s", record->cool_down_s);
+    hbg__json_key_f64(j, "projected_s", record->projected_s);
+#define AB_WRITE(name, words) hbg__json_key_f64(j, #name, (double)record->rules.name);
+    AB_DECLARED_MAP(AB_WRITE)
+#undef AB_WRITE
+    hbg__json_close(j);
+}
+
+bool hbg__ab_record_write(FILE *file, const struct ab_record *record)
+{
+    struct hbg__json json, *j = &json;
+    char sum[24];
+
+    checksum(record, sum, sizeof sum);
+    hbg__json_begin(j, file);
+    hbg__json_open_object(j);
+    hbg__json_key_string(j, "format", format);
+    hbg__json_key_string(j, "verdict", hbg__ab_verdict_name(record->verdict));
+    hbg__json_key_string(j, "why", record->why);
+    hbg__json_key_f64(j, "noise_floor", record->noise_floor);
+    hbg__json_key_bool(j, "expectation_met", record->expectation_met);
+    write_declared(j, record);
+    write_facts(j, "a", &record->arm[AB_A]);
+    write_facts(j, "b", &record->arm[AB_B]);
+    write_facts(j, "differences", &record->differences);
+    hbg__json_key_i64(j, "causes", record->causes);
+    hbg__json_key_bool(j, "outputs_equal", record->outputs_equal);
+    write_facts(j, "host", &record->host);
+    write_facts(j, "holders", &record->holders);
+    write_facts(j, "attempts", &record->attempts);
+    hbg__json_key(j, "series");
+    hbg__json_open_array(j);
+    for (size_t i = 0; i < record->series_count; i++)
+        write_series(j, record, i);
+    hbg__json_close(j);
+    hbg__json_key_string(j, "checksum", sum);
+    hbg__json_close(j);
+    return hbg__json_end(j);
+}
+
+/* ---- reading ---- */
+
+/* What went wrong first. */
+struct reading { const char *wrong; };
+
+static double number(struct reading *r, const struct json_value *v, const char *key)
+{
+    double value = 0.0;
+
+    if (!hbg__json_number(v, key, &value) && !r->wrong)
+        r->wrong = key;
+    return value;
+}
+
+static uint32_t count(struct reading *r, const struct json_value *v, const char *key, uint32_t most)
+{
+    double value = number(r, v, key);
+
+    if (!(value >= 0.0 && value <= most && value == floor(value))) {
+        r->wrong = r->wrong ? r->wrong : key;
+        return 0;
+    }
+    return (uint32_t)value;
+}
+
+static bool truth(struct reading *r, const struct json_value *v, const char *key)
+{
+    const struct json_value *found = hbg__json_get(v, key);
+
+    if ((!found || (found->kind != JSON_TRUE && found->kind != JSON_FALSE)) && !r->wrong)
+        r->wrong = key;
+    return found && found->kind == JSON_TRUE;
+}
+
+static const char *text(struct reading *r, const struct json_value *v, const char *key)
+{
+    const char *found = "";
+
+    if (!hbg__json_text(v, key, &found) && !r->wrong)
+        r->wrong = key;
+    return found;
+}
+
+static const struct json_value *array(struct reading *r, const struct json_value *v, const char *key)
+{
+    const struct json_value *found = hbg__json_get(v, key);
+
+    if ((!found || found->kind != JSON_ARRAY) && !r->wrong)
+        r->wrong = key;
+    return found && found->kind == JSON_ARRAY ? found->first : NULL;
+}
+
+static char *owned(struct reading *r, const char *from)
+{
+    char *copy = strdup(from);
+
+    if (!copy)
+        r->wrong = "memory";
+    return copy;
+}
+
+static void read_facts(struct reading *r, const struct json_value *v, const char *key, struct ab_facts *facts)
+{
+    for (const struct json_value *f = array(r, v, key); f; f = f->next) {
+        if (f->kind != JSON_ARRAY || !f->first || f->first->kind != JSON_STRING || !f->first->next || f->first->next->kind != JSON_STRING)
+            r->wrong = key;
+        else if (!hbg__ab_fact(facts, f->first->text, "%s", f->first->next->text))
+            r->wrong = "memory";
+    }
+}
+
+static void read_values(struct reading *r, const struct json_value *v, const char *key, struct ab_batch *b, bool cold)
+{
+    for (const struct json_value *n = array(r, v, key); n && !r->wrong; n = n->next) {
+        if (n->kind != JSON_NUMBER || !(n->number > 0.0))
+            r->wrong = key;
+        else if (!hbg__ab_batch_add(b, cold, n->number))
+            r->wrong = "memory";
+    }
+}
+
+static void read_batch(struct reading *r, const struct json_value *v, struct ab_series *s)
+{
+    uint32_t block = count(r, v, "block", s->block_count);
+    const char *arm = text(r, v, "arm");
+    const struct json_value *sample = array(r, v, "conditions");
+    struct ab_batch *b = block < s->block_count ? hbg__ab_series_add(s, block) : NULL;
+
+    if (!b || (strcmp(arm, "A") != 0 && strcmp(arm, "B") != 0)) {
+        r->wrong = r->wrong ? r->wrong : b ? "arm" : "block";
+        return;
+    }
+    b->arm = *arm == 'A' ? AB_A : AB_B;
+    b->slot = count(r, v, "slot", AB_BATCHES - 1);
+    b->padding = count(r, v, "padding", 4080);
+    b->counter = number(r, v, "counter");
+    b->switches = number(r, v, "switches");
+    b->wait_s = number(r, v, "wait_s");
+    read_values(r, v, "cold", b, true);
+    read_values(r, v, "rounds", b, false);
+    for (int i = 0; i < AB_SAMPLES; i++) {
+        if (!sample) {
+            r->wrong = r->wrong ? r->wrong : "conditions";
+            return;
+        }
+#define AB_READ(name, words) b->sample[i].name = number(r, sample, #name);
+        AB_SAMPLE_MAP(AB_READ)
+#undef AB_READ
+        sample = sample->next;
+    }
+}
+
+static void read_series(struct reading *r, const struct json_value *v, struct ab_record *record)
+{
+    struct ab_series *s;
+    const struct json_value *dropped;
+
+    if (record->series_count == 1 + AB_CONTROLS) {
+        r->wrong = "series";
+        return;
+    }
+    s = &record->series[record->series_count];
+    record->control[record->series_count++] = truth(r, v, "control");
+    s->seed = strtoull(text(r, v, "seed"), NULL, 10);
+    dropped = array(r, v, "dropped");
+    for (const struct json_value *d = dropped; d && !r->wrong; d = d->next) {
+        char **grown = realloc(s->dropped, (s->block_count + 1) * sizeof *grown);
+        if (!grown) {
+            r->wrong = "memory";
+            return;
+        }
+        s->dropped = grown;
+        s->dropped[s->block_count++] = d->kind == JSON_STRING ? owned(r, d->text) : NULL;
+    }
+    for (const struct json_value *b = array(r, v, "batches"); b && !r->wrong; b = b->next)
+        read_batch(r, b, s);
+}
+
+static void read_declared(struct reading *r, const struct json_value *v, struct ab_record *record)
+{
+    const char *expect = text(r, v, "expect"), *counter = NULL;
+
+    record->command[AB_A] = owned(r, text(r, v, "a"));
+    record->command[AB_B] = owned(r, text(r, v, "b"));
+    record->metric = owned(r, text(r, v, "metric"));
+    if (hbg__json_text(v, "counter", &counter))
+        record->counter = owned(r, counter);
+    while (record->expect < AB_EXPECTATIONS && strcmp(hbg__ab_expectation_name[record->expect], expect) != 0)
+        record->expect++;
+    if (record->expect == AB_EXPECTATIONS)
+        r->wrong = r->wrong ? r->wrong : "expect";
+    record->inner = truth(r, v, "inner");
+    record->rounds = number(r, v, "rounds");
+    record->cold = number(r, v, "cold");
+    record->timeout_s = number(r, v, "timeout_s");
+    record->cool_down_s = number(r, v, "cool_down_s");
+    record->projected_s = number(r, v, "projected_s");
+    record->rules.margin = number(r, v, "margin");
+    record->rules.resolve = number(r, v, "resolve");
+    record->rules.mean = count(r, v, "mean", 1);
+    record->rules.higher = count(r, v, "higher", 1);
+    record->rules.differs = count(r, v, "differs", 1);
+    record->rules.gate = count(r, v, "gate", 1);
+    record->rules.blocks = count(r, v, "blocks", 1000000);
+    record->rules.pilot = count(r, v, "pilot", 1000000);
+    if (record->rules.pilot == 1)
+        r->wrong = r->wrong ? r->wrong : "pilot";
+}
+
+static void read_record(struct reading *r, const struct json_value *v, struct ab_record *record)
+{
+    read_declared(r, hbg__json_get(v, "declared"), record);
+    read_facts(r, v, "a", &record->arm[AB_A]);
+    read_facts(r, v, "b", &record->arm[AB_B]);
+    read_facts(r, v, "differences", &record->differences);
+    record->causes = (int)count(r, v, "causes", 10000);
+    record->outputs_equal = truth(r, v, "outputs_equal");
+    read_facts(r, v, "host", &record->host);
+    read_facts(r, v, "holders", &record->holders);
+    read_facts(r, v, "attempts", &record->attempts);
+    for (const struct json_value *s = array(r, v, "series"); s && !r->wrong; s = s->next)
+        read_series(r, s, record);
+    if (!record->series_count)
+        r->wrong = r->wrong ? r->wrong : "series";
+}
+
+/* Does a stored number equal the one computed, to the last digit? */
+static bool same_number(const struct json_value *v, const char *key, double wanted)
+{
+    double stored;
+
+    return hbg__json_number(v, key, &stored) && (stored == wanted || (isnan(stored) && !isfinite(wanted)));
+}
+
+/* NULL, or what does not follow from the rounds. */
+static const char *check_outcomes(const struct json_value *v, const struct ab_record *record)
+{
+    const struct json_value *series = hbg__json_get(v, "series")->first;
+    const char *stored;
+
+    for (size_t i = 0; i < record->series_count; i++, series = series->next) {
+        const struct json_value *outcome = hbg__json_get(series, "outcome");
+        const struct ab_outcome *o = &record->outcome[i];
+
+        if (!hbg__json_text(outcome, "verdict", &stored) || strcmp(stored, hbg__ab_verdict_name(o->verdict)) != 0)
+            return "verdict";
+#define AB_CHECK(name, words)                                                                                                \
+        if (!same_number(outcome, #name, o->name))                                                                           \
+            return #name;
+        AB_NUMBER_MAP(AB_CHECK)
+#undef AB_CHECK
+    }
+    if (!hbg__json_text(v, "verdict", &stored) || strcmp(stored, hbg__ab_verdict_name(record->verdict)) != 0)
+        return "verdict";
+    return same_number(v, "noise_floor", record->noise_floor) ? NULL : "noise_floor";
+}
+
+static bool read_document(struct ab_record *record, const struct json_document *document, char *why, size_t size)
+{
+    const struct json_value *v = document->first;
+    struct reading r = { NULL };
+    const char *stored = "", *differs;
+    char sum[24];
+
+    if (!hbg__json_text(v, "format", &stored) || strcmp(stored, format) != 0 || v->next) {
+        snprintf(why, size, "it is no result of `hbg ab`");
+        return false;
+    }
+    read_record(&r, v, record);
+    if (r.wrong) {
+        snprintf(why, size, "it is damaged: `%s` is missing or wrong", r.wrong);
+        return false;
+    }
+    checksum(record, sum, sizeof sum);
+    if (strcmp(text(&r, v, "checksum"), sum) != 0) {
+        snprintf(why, size, "it is damaged: its rounds or what was declared do not have its checksum");
+        return false;
+    }
+    if (!hbg__ab_conclude(record)) {
+        snprintf(why, size, "there is no memory to judge it");
+        return false;
+    }
+    differs = check_outcomes(v, record);
+    if (differs)
+        snprintf(why, size, "its `%s` does not follow from its rounds", differs);
+    return !differs;
+}
+
+static char *read_file(const char *path, size_t *size)
+{
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    char *all = NULL;
+    size_t room = 0, used = 0, got = 1;
+
+    while (file && got) {
+        if (room - used < 2) {
+            char *grown = realloc(all, room = room ? room * 2 : 65536);
+            if (!grown)
+                break;
+            all = grown;
+        }
+        got = fread(all + used, 1, room - used - 1, file);
+        used += got;
+    }
+    if (!file || got || ferror(file)) {
+        free(all);
+        all = NULL;
+    } else {
+        all[used] = '\0';
+    }
+    if (file && file != stdin)
+        fclose(file);
+    *size = used;
+    return all;
+}
+
+bool hbg__ab_record_read(struct ab_record *record, const char *path, char *why, size_t size)
+{
+    struct json_document document;
+    size_t length;
+    char *all;
+    bool good;
+
+    memset(record, 0, sizeof *record);
+    errno = 0;
+    all = read_file(path, &length);
+    if (!all) {
+        snprintf(why, size, "it cannot be read: %s", strerror(errno ? errno : EIO));
+        return false;
+    }
+    if (hbg__json_parse(&document, all, length))
+        good = read_document(record, &document, why, size);
+    else {
+        snprintf(why, size, "it is damaged: in line %zu %s", document.line, document.why);
+        good = false;
+    }
+    hbg__json_free(&document);
+    return good;
+}
