@@ -49,7 +49,8 @@ struct hbg_result {
 
 /* Called once when a launched run has ended, well or badly: by a worker's thread, or, where it had no tasks or was cancelled before it
    began, by that of any call. It must not block and not call the device (HBG_E_REENTRANT). `status` is how the launch ended; what only the
-   finish finds, such as a copy that fails, is not in it. Another thread may wait for the run and finish it from then on. */
+   finish finds, such as a copy that fails, is not in it. Calls come one at a time, in the order of the ends, and each has returned before
+   polls, waits and the finish see the end of its run: until then `run` is not stale and `user` has to live. */
 typedef void hbg_done_fn(void *user, struct hbg_run run, enum hbg_status status);
 
 /**

@@ -54,7 +54,7 @@ extern "C" {
     X(-62, E_STALLED, "no progress", "look for who writes into the image; the sentence says who waits for whom")       \
     X(-63, E_OVERWRITTEN, "a run changed memory that is not its to change",                                            \
       "correct the kernel that writes where the sentence says")                                                        \
-    X(-80, E_DEVICE, "the device is unusable; close and open it", "close it and open another")
+    X(-80, E_DEVICE, "the device failed, or is closed", "run again; where it stays so, close the device and open another")
 
 /* HBG_OK, HBG_TIMEOUT, HBG_E_NULL, ..: one enumerator for each line of HBG_STATUS_MAP. */
 enum hbg_status {

@@ -137,7 +137,7 @@ struct hbg__platform_ops {
     enum hbg_status (*prepare)(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t descriptor);
     /* required: `descriptor` is the device address of a struct hbg__launch; it stays until the launch is done. It begins when those
        launched before have ended and all copies that `after` has now are made. `done` is copied, and called once if the launch is
-       accepted, by any thread; the stream may be used again by then */
+       accepted, by any thread, before the launch is seen to have ended */
     enum hbg_status (*launch)(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__stream *after, uint64_t descriptor,
                               const struct hbg__launch_done *done);
     enum hbg__launch_state (*poll)(struct hbg__platform *platform, struct hbg__stream *stream);

@@ -490,6 +490,45 @@ static void a_callback_is_called_once(struct hbg_device *device, const struct de
     hbg_program_destroy(program);
 }
 
+struct row { atomic_int count; int32_t number[64]; };
+
+static void note(void *user, struct hbg_run run, enum hbg_status status)
+{
+    int32_t *number = user;
+    struct row *row = (struct row *)(void *)((char *)(number - *number % 64) - offsetof(struct row, number));
+    (void)run, (void)status;
+    row->number[*number % 64] = -1 - atomic_fetch_add(&row->count, 1);
+}
+
+/* One at a time, in order, and each has returned when a wait sees the end: what it was given may go then. */
+static void callbacks_are_in_order_and_before_the_end(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    static struct row row;
+    struct hbg_program *program = PROGRAM(device, empty_build, kernels), *other = PROGRAM(device, hold_build, kernels);
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
+    struct hbg_run run[DEPTH];
+    int runs = test_scaled(3000);
+    options.done = note;
+    atomic_store(&hold, 0);
+    atomic_store(&row.count, 0);
+    for (int n = 0; n < runs + DEPTH; n++) {
+        if (n >= DEPTH) {
+            if (n % 3) assert_int_equal(hbg_run_wait(run[n % DEPTH], HBG_FOREVER), HBG_OK);
+            else while (state_of(run[n % DEPTH]) != HBG_RUN_DONE) {}
+            assert_int_equal(row.number[(n - DEPTH) % 64], -1 - (n - DEPTH));
+            assert_int_equal(hbg_run_finish(run[n % DEPTH], NULL), HBG_OK);
+        }
+        if (n >= runs) continue;
+        row.number[n % 64] = n;
+        options.done_user = &row.number[n % 64];
+        assert_int_equal(hbg_run_prepare(n % 7 ? other : program, HBG_NO_ARGS, &options, &run[n % DEPTH]), HBG_OK);
+        assert_int_equal(hbg_run_launch(run[n % DEPTH]), HBG_OK);
+    }
+    hbg_program_destroy(other);
+    hbg_program_destroy(program);
+}
+
 /* ---- several host threads ---- */
 
 struct client { struct hbg_program *program, *reader; int number, runs; int32_t out[LENGTH], back[LENGTH]; };
@@ -562,7 +601,7 @@ int main(void)
         DEVICE_TEST(every_run_writes_its_number), DEVICE_TEST(streams_are_made_once_a_slot), DEVICE_TEST(a_wait_is_for_its_own_run),
         DEVICE_TEST(a_failed_run_leaves_the_others_alone), DEVICE_TEST(a_queued_run_is_cancelled_at_once), DEVICE_TEST(two_runs_share_one_recording),
         DEVICE_TEST(a_reader_waits_for_the_writer), DEVICE_TEST(a_prepare_times_out_at_the_gate), DEVICE_TEST(columns_of_one_matrix_do_not_conflict),
-        DEVICE_TEST(a_build_waits_for_what_it_reads), DEVICE_TEST(a_callback_is_called_once), DEVICE_TEST(threads_prepare_at_once),
+        DEVICE_TEST(a_build_waits_for_what_it_reads), DEVICE_TEST(a_callback_is_called_once), DEVICE_TEST(callbacks_are_in_order_and_before_the_end), DEVICE_TEST(threads_prepare_at_once),
         DEVICE_TEST(large_uploads_are_whole),
     };
     return DEVICE_TESTS_RUN(tests);

@@ -13,7 +13,9 @@ void hbg__line_open(struct hbg__line *line)
     hbg__bell_open(&line->bell);
     line->running = line->first = NULL;
     line->last = &line->first;
-    line->abandoned = false;
+    line->first_ended = NULL;
+    line->last_ended = &line->first_ended;
+    line->telling = line->abandoned = false;
 }
 
 void hbg__line_close(struct hbg__line *line) { pthread_mutex_destroy(&line->lock); }
@@ -24,23 +26,29 @@ void hbg__ticket_open(struct hbg__ticket *ticket)
     hbg__store_relaxed32(&ticket->state, HBG__LAUNCH_ENDED);       /* relaxed: nobody else knows it yet */
 }
 
-/* Nobody but the caller looks at a ticket that has ended, so it is the last that is done with it. */
-static struct hbg__launch_done publish_end(struct hbg__ticket *ticket)
+/* The ticket's result stands; its end is still to be told. The lock is held. */
+static void add_ended(struct hbg__line *line, struct hbg__ticket *ticket)
 {
-    struct hbg__launch_done done = ticket->done;
-    done.status = ticket->result.status;
+    ticket->done.status = ticket->result.status;
+    ticket->next = NULL;
+    *line->last_ended = ticket;
+    line->last_ended = &ticket->next;
+}
+
+/* From here on the ticket is its owner's again. */
+static void publish_end(struct hbg__ticket *ticket)
+{
     /* J1 release, pairs with J2 in hbg__ticket_state(): the result, and all that the launch wrote. */
     hbg__store_release32(&ticket->state, HBG__LAUNCH_ENDED);
-    return done;
 }
 
 /* The launch that ran is over, its result stands in the workers. The lock is held. */
-static struct hbg__launch_done end_running(struct hbg__line *line)
+static void end_running(struct hbg__line *line)
 {
     struct hbg__ticket *ticket = line->running;
     line->running = NULL;
     hbg__workers_result(line->workers, &ticket->result);
-    return publish_end(ticket);
+    add_ended(line, ticket);
 }
 
 void hbg__done_tell(const struct hbg__launch_done *done)
@@ -52,11 +60,29 @@ void hbg__done_tell(const struct hbg__launch_done *done)
     hbg__inside = outer;
 }
 
-/* Without the lock: whoever waits wakes up, and whoever wants to be told is told. */
-static void announce(struct hbg__line *line, const struct hbg__launch_done *done)
+/* Ends are told one after the other, in the order in which they came, by whoever is first; the callback has returned when the end is
+   seen. The lock is held; it is let go around callbacks, and at the end. */
+static void tell_and_unlock(struct hbg__line *line)
 {
+    bool first = !line->telling;
+    line->telling = true;
+    while (first && line->first_ended) {
+        struct hbg__ticket *ticket = line->first_ended;
+        line->first_ended = ticket->next;
+        if (!line->first_ended) line->last_ended = &line->first_ended;
+        if (ticket->done.call) {
+            pthread_mutex_unlock(&line->lock);
+            hbg__done_tell(&ticket->done);
+            publish_end(ticket);
+            hbg__bell_ring(&line->bell, UINT32_MAX);
+            pthread_mutex_lock(&line->lock);
+        } else {
+            publish_end(ticket);
+        }
+    }
+    if (first) line->telling = false;
+    pthread_mutex_unlock(&line->lock);
     hbg__bell_ring(&line->bell, UINT32_MAX);
-    hbg__done_tell(done);
 }
 
 /* The first in line; NULL: there is none, or its copies are on their way. The lock is held. */
@@ -69,7 +95,7 @@ static struct hbg__ticket *take_first(struct hbg__line *line)
     return ticket;
 }
 
-/* Start what can be started. Launches without tasks end here, so several may. The lock is held; it is let go to announce those. */
+/* Start what can be started. Launches without tasks end here, so several may. The lock is held. */
 static void start_next(struct hbg__line *line)
 {
     while (!line->running) {
@@ -80,10 +106,7 @@ static void start_next(struct hbg__line *line)
         hbg__store_relaxed32(&ticket->state, HBG__LAUNCH_RUNNING);      /* relaxed: for onlookers; J1 publishes the end */
         hbg__workers_launch(line->workers, launch);
         if (launch->task_count) return;
-        struct hbg__launch_done done = end_running(line);
-        pthread_mutex_unlock(&line->lock);
-        announce(line, &done);
-        pthread_mutex_lock(&line->lock);
+        end_running(line);
     }
 }
 
@@ -99,51 +122,46 @@ void hbg__line_launch(struct hbg__line *line, struct hbg__ticket *ticket, const 
     *line->last = ticket;
     line->last = &ticket->next;
     start_next(line);
-    pthread_mutex_unlock(&line->lock);
+    tell_and_unlock(line);
 }
 
 void hbg__line_advance(struct hbg__line *line)
 {
     pthread_mutex_lock(&line->lock);
     start_next(line);
-    pthread_mutex_unlock(&line->lock);
+    tell_and_unlock(line);
 }
 
 void hbg__line_concluded(void *user)
 {
     struct hbg__line *line = user;
     pthread_mutex_lock(&line->lock);
-    struct hbg__launch_done done = end_running(line);
+    end_running(line);
     start_next(line);
-    pthread_mutex_unlock(&line->lock);
-    announce(line, &done);
+    tell_and_unlock(line);
 }
 
 /* Out of the queue, as a launch none of whose tasks ran. The lock is held. */
-static struct hbg__launch_done withdraw(struct hbg__line *line, struct hbg__ticket *ticket)
+static void withdraw(struct hbg__line *line, struct hbg__ticket *ticket)
 {
     struct hbg__ticket **link = &line->first;
     while (*link != ticket) link = &(*link)->next;
     *link = ticket->next;
     if (line->last == &ticket->next) line->last = link;
-    uint64_t now_ns = hbg__clock_ns();
-    ticket->result = (struct hbg__launch_result){
-        .status = HBG_E_CANCELLED, .task = HBG__NIL, .accepted_ns = now_ns, .started_ns = now_ns, .ended_ns = now_ns, .skipped = ticket->launch->task_count };
-    return publish_end(ticket);
+    ticket->result = (struct hbg__launch_result){ .status = HBG_E_CANCELLED, .task = HBG__NIL, .skipped = ticket->launch->task_count };
+    add_ended(line, ticket);
 }
 
 void hbg__line_cancel(struct hbg__line *line, struct hbg__ticket *ticket)
 {
     pthread_mutex_lock(&line->lock);
-    bool queued = hbg__ticket_state(ticket) == HBG__LAUNCH_QUEUED;
-    if (ticket == line->running) hbg__workers_cancel(line->workers);
-    struct hbg__launch_done done = { .call = NULL };
-    if (queued) {
-        done = withdraw(line, ticket);
+    if (ticket == line->running) {
+        hbg__workers_cancel(line->workers);
+    } else if (hbg__ticket_state(ticket) == HBG__LAUNCH_QUEUED) {
+        withdraw(line, ticket);
         start_next(line);                   /* it may have held the line */
     }
-    pthread_mutex_unlock(&line->lock);
-    if (queued) announce(line, &done);
+    tell_and_unlock(line);
 }
 
 void hbg__line_abandon(struct hbg__line *line)

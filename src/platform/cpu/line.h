@@ -6,13 +6,15 @@
  *                                     |   its copies done   out says so
  *                                     '-> ENDED, cancelled before its start
  *
+ * Between the end and ENDED the callback is called, if there is one: whoever sees ENDED knows that it has returned.
+ *
  * The worker that concludes a launch starts the next one: no host thread has to wake up in between. A launch whose copies are
  * still on their way holds the line until the copy engine has made them, so launches never overtake one another.
  *
  * A ticket belongs to a stream and is one launch at a time. It may be used again once it has ended.
  *
  *   field                        written by                       read by        guarded by
- *   line.running, first, last    launch, cancel, whoever ends     the same       lock
+ *   line.*, but bell             launch, cancel, whoever ends     the same       lock
  *   ticket.launch, next, done    launch                           whoever ends   lock
  *   ticket.result                whoever ends it                  any, ENDED     J1 release, J2 acquire (state)
  *   ticket.state                 under the lock                   any            J1 release, J2 acquire
@@ -43,6 +45,8 @@ struct hbg__line {
     struct hbg__workers *workers;
     pthread_mutex_t lock;
     struct hbg__ticket *running, *first, **last;
+    struct hbg__ticket *first_ended, **last_ended;      /* whose end is not told yet */
+    bool telling;                           /* somebody tells ends */
     bool abandoned;                         /* nothing is started any more */
     struct hbg__bell bell;                  /* threads that wait for the end of some ticket */
 };
@@ -57,8 +61,8 @@ void hbg__ticket_open(struct hbg__ticket *ticket);
 /* Calls done->call, if there is one, inside of which the device cannot be called. */
 void hbg__done_tell(const struct hbg__launch_done *done);
 
-/* `launch` stays until the ticket has ended. done.call, if any, is called once, after that, by the thread that ended it: a worker's;
-   for launches without tasks and for those that are cancelled in the queue it may be that of any call. */
+/* `launch` stays until the ticket has ended. done.call, if any, is called once, one at a time in the order of the ends, before the ticket
+   has ended for others; by a worker's thread, or, for launches without tasks and those that are cancelled in the queue, by that of any call. */
 void hbg__line_launch(struct hbg__line *line, struct hbg__ticket *ticket, const struct hbg__launch *launch, const struct hbg__copies *copies,
                       const struct hbg__launch_done *done);
 
