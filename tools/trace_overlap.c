@@ -11,13 +11,15 @@
 #include "trace_rounds.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/plural.h"
 
-/* What is asked of a run; false: its trace lacks something by which it could be told. */
-struct identity { uint64_t prepare_begin, prepare_end, wall_begin, wall_end, accepted, slot; };
+/* What is asked of a run. */
+struct identity { uint64_t prepare_begin, prepare_end, wall_begin, wall_end, accepted, slot; uint32_t session; bool cold; };
 
+/* False: its trace lacks something by which it could be told. */
 static bool identify(const struct trace_rounds *t, const struct trace_round *round, struct identity *id)
 {
     const struct trace_record *bind = hbg__trace_round_find(t, round, TRACE_RUN ".bind");
@@ -32,45 +34,74 @@ static bool identify(const struct trace_rounds *t, const struct trace_round *rou
     id->prepare_end = prepare->ts + prepare->dur;
     id->wall_begin = wall->ts;
     id->wall_end = wall->ts + wall->dur;
+    id->session = round->session;
+    id->cold = round->cold;
     return id->accepted <= id->wall_begin;
 }
 
-/* The run of that session whose device work began next; NULL: none. */
-static const struct trace_round *next_of(const struct trace_rounds *t, size_t i)
+/* A run that was never on the device: refused, dropped, or cancelled behind others. */
+static bool never_began(const struct trace_rounds *t, const struct trace_round *round)
 {
-    return i + 1 < t->round_count && t->round[i + 1].session == t->round[i].session ? &t->round[i + 1] : NULL;
+    const char *status = round->root ? hbg__trace_note(t->log, round->root, "status") : NULL;
+    return status && strcmp(status, "HBG_OK") != 0 && !hbg__trace_round_find(t, round, TRACE_WALL);
+}
+
+/* In each session as the device took them. */
+static int compare_taken(const void *a, const void *b)
+{
+    const struct identity *x = a, *y = b;
+    if (x->session != y->session)
+        return x->session < y->session ? -1 : 1;
+    if (x->accepted != y->accepted)
+        return x->accepted < y->accepted ? -1 : 1;
+    return (x->wall_begin > y->wall_begin) - (x->wall_begin < y->wall_begin);
 }
 
 /* Did the device work for a run before run i, one of those that can be in flight with it, while that was prepared? */
-static bool overlaps(const struct trace_rounds *t, size_t i, const struct identity *late)
+static bool overlaps(const struct identity *taken, size_t i)
 {
     enum { IN_FLIGHT = 16 };
-    struct identity before;
 
-    for (size_t back = 1; back <= IN_FLIGHT && back <= i && t->round[i - back].session == t->round[i].session; back++)
-        if (identify(t, &t->round[i - back], &before) && late->prepare_begin < before.wall_end && before.accepted < late->prepare_end)
+    for (size_t back = 1; back <= IN_FLIGHT && back <= i && taken[i - back].session == taken[i].session; back++)
+        if (taken[i].prepare_begin < taken[i - back].wall_end && taken[i - back].accepted < taken[i].prepare_end)
             return true;
     return false;
+}
+
+/* The runs that were on the device; *unknown counts those of which something is missing, or all. Owned; NULL: no memory. */
+static struct identity *take(const struct trace_rounds *t, size_t *count, uint64_t *unknown)
+{
+    struct identity *taken = calloc(t->round_count + 1, sizeof *taken);
+
+    for (size_t i = 0; taken && i < t->round_count; i++) {
+        const struct trace_round *round = &t->round[i], *before = i ? round - 1 : NULL;
+        if (before && before->session == round->session)
+            *unknown += round->invocation - before->invocation - 1;
+        if (identify(t, round, &taken[*count]))
+            ++*count;
+        else
+            *unknown += !never_began(t, round);
+    }
+    if (taken)
+        qsort(taken, *count, sizeof *taken, compare_taken);
+    return taken;
 }
 
 bool hbg__trace_overlap(FILE *file, const struct trace_rounds *t)
 {
     uint64_t pairs = 0, overlapping = 0, early = 0, unknown = 0;
+    size_t count = 0;
+    struct identity *taken = take(t, &count, &unknown);
 
-    for (size_t i = 0; i < t->round_count; i++) {
-        const struct trace_round *this = &t->round[i], *next = next_of(t, i);
-        struct identity a, b;
-
-        if (this->cold || !next)
+    for (size_t i = 1; taken && i < count; i++) {
+        const struct identity *before = &taken[i - 1];
+        if (before->cold || before->session != taken[i].session)
             continue;
         pairs++;
-        if (!identify(t, this, &a) || !identify(t, next, &b) || next->invocation != this->invocation + 1) {
-            unknown++;
-            continue;
-        }
-        overlapping += overlaps(t, i + 1, &b);
-        early += b.wall_begin < a.wall_end || b.accepted < a.wall_end;
+        overlapping += overlaps(taken, i);
+        early += taken[i].wall_begin < before->wall_end || taken[i].accepted < before->wall_end;
     }
+    free(taken);
     fprintf(file, "overlap: %" PRIu64 " pair%s of warm runs; in %" PRIu64 " the later one was prepared while the device worked for one before it; in %" PRIu64
             " it was on the device before the other was done; %" PRIu64 " %s a span or a value\n", pairs, hbg__s(pairs), overlapping, early, unknown, unknown == 1 ? "lacks" : "lack");
     return pairs > 0 && unknown == 0 && early == 0 && 2 * overlapping > pairs;
