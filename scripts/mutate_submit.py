@@ -14,11 +14,15 @@ mutant:
   member had not been written.
 
 A mutant is noticed when tests/backend/poison_test.c or tests/backend/shadow_test.c does not build, fails, or does not end; both verify
-each image. All work happens in copies of the tree below a temporary folder. At the end the survivors are listed; those in ALLOWED, each with a reason, are right to survive. Exit status 1: another
-one survived, or one that is allowed was noticed or is gone from the source.
+each image. Those of the hazard map may also be noticed by three tests that look for conflicts without an order, those of storages by
+two tests with parts of buffers. Of the hazard map the files that collect producers and enter accesses are here; those that reckon with cells are not.
+
+All work happens in copies of the tree below a temporary folder. At the end the survivors are listed; those in ALLOWED, each with a
+reason, are right to survive. Exit status 1: another one survived, or one that is allowed was noticed or is gone from the source.
 """
 import argparse
 import concurrent.futures
+import os
 import pathlib
 import queue
 import re
@@ -31,9 +35,14 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 COPIED = ("CMakeLists.txt", "cmake", "include", "src", "tests", "bench", "tools", "workloads", "examples", "LICENSE")
 TARGETS = {"test_backend_poison": "tests/backend/poison", "test_backend_shadow": "tests/backend/shadow"}
+HAZARD_TARGETS = {"test_backend_parts": "tests/backend/parts", "test_backend_odd_views": "tests/backend/odd_views",
+                  "test_backend_history": "tests/backend/history"}       # and these, for mutants of the hazard map
+PART_TARGETS = {"test_backend_parts": "tests/backend/parts",             # of storages
+                "test_regress_replay_of_another_part": "tests/regress/replay_of_another_part"}
 FLAGS = ("-DCMAKE_BUILD_TYPE=Release", "-DHBG_OPTIMIZE=-O1 -w", "-DCMAKE_C_FLAGS=-ftrivial-auto-var-init=pattern", "-DHBG_DEBUG=ON", "-DHBG_WERROR=OFF", "-DHBG_BUILD_COMMAND=OFF",
          "-DHBG_BUILD_EXAMPLES=OFF")
 TIMEOUT_S = 60
+ENVIRONMENT = {**os.environ, "HBG_TEST_SCALE": "10"}       # a tenth of the random histories
 
 # file -> functions that write the image, the descriptor, or the tables that they are made of; ALL: each one but those in SKIPPED
 ALL = None
@@ -45,7 +54,10 @@ FUNCTIONS = {
     "src/graph/argument.c": ALL,
     "src/graph/layouts.c": ALL,
     "src/graph/scope.c": ALL,
-    "src/graph/storage.c": ("hbg__storage_add", "join_group", "add_boundary_region", "hbg__storage_boundary", "add_buffer", "storage_of_buffer"),
+    "src/graph/hazard_map.h": ALL,
+    "src/graph/hazard_map.c": ALL,
+    "src/graph/hazard_note.c": ALL,
+    "src/graph/storage.c": ("hbg__storage_add", "join_group", "add_boundary_region", "reach_over", "count_from_arguments", "grow_to_buffer", "hbg__storage_boundary", "add_buffer", "storage_of_buffer"),
     "src/graph/build.c": ("reset_counts", "give_boundary", "begin", "seal"),
     "src/run/bind.c": ("new_group", "bind_buffer", "group_host_ranges", "number_groups", "bind_all", "hbg__run_bind"),
     "src/run/stage.c": ("upload_image", "place_groups", "next_epoch", "fill_bases", "write_descriptor"),
@@ -67,6 +79,8 @@ INSIDE_ONLY = "is looked at inside a manual scope, whose begin writes it"
 ROOM = "an earlier build's entries take room; warm_test.c sees tables grow"
 UNBOUND = "hbg__run_unbind() has left 0"
 BIG_ENDIAN = "compiled and never run on a little-endian machine"
+MORE_ORDER = "history that is kept makes tasks wait for more, never for less"
+SEARCHES = "says when searches are long: folds and other cells come earlier or later; odd_views_test.c bounds what is looked at"
 NOT_READ = "no device reads it: docs/image-format.md"
 
 # (file, function, write) -> why nobody can notice
@@ -93,6 +107,62 @@ ALLOWED = {
      "g->short_kernels = g->input->kernel_count"): SPEED,
     ("src/graph/scope.c", "end_manual",
      "g->manual_begin = 0"): INSIDE_ONLY,
+    ("src/graph/hazard_map.c", "join_whole_readers",
+     "g->storages[home].readers = join"): "the next access joins the same readers again",
+    ("src/graph/hazard_map.c", "is_disjoint",
+     "c->looks += HBG__TEST_COST"): SEARCHES,
+    ("src/graph/hazard_map.c", "gather_parts",
+     "c->looks++"): SEARCHES,
+    ("src/graph/hazard_map.c", "gather_parts",
+     "*covering = newer(*covering, newer(newest, writer))"): MORE_ORDER,
+    ("src/graph/hazard_map.c", "gather_cell",
+     "c->visited++"): SEARCHES,
+    ("src/graph/hazard_map.c", "gather_used_cell",
+     "c->written += cell->writer > s->writer && cell != c->outside"): MORE_ORDER,
+    ("src/graph/hazard_map.c", "gather_whole",
+     "c->outside = hbg__cell_at(c->g, s->cell_base + total)"): "who wrote any cell came after the storage's writer, so that leaving it out is right where one was counted too many",
+    ("src/graph/hazard_map.c", "absorb_list",
+     "part->writer = 0"): MORE_ORDER,
+    ("src/graph/hazard_map.c", "absorb_cell",
+     "cell->readers = 0"): MORE_ORDER,
+    ("src/graph/hazard_map.c", "absorb",
+     "c->s->recent_count = 0"): MORE_ORDER,
+    ("src/graph/hazard_map.c", "collect_part",
+     "grid->excess += span->cells > HBG__USUAL_WORK ? span->cells : 0"): SEARCHES,
+    ("src/graph/hazard_map.c", "hbg__hazard_collect",
+     "g->looks += c.looks"): "is counted for odd_views_test.c alone",
+    ("src/graph/hazard_map.c", "hbg__hazard_fold",
+     "s->wide in s->wide = s->part_count = 0"): MORE_ORDER,
+    ("src/graph/hazard_map.c", "hbg__hazard_fold",
+     "s->part_count in s->wide = s->part_count = 0"): SEARCHES,
+    ("src/graph/hazard_map.c", "hbg__hazard_fold",
+     "s->search_excess = 0"): SEARCHES,
+    ("src/graph/hazard_note.c", "hbg__reader_enter",
+     "g->pool_top--"): "a unit of the pool stays unused",
+    ("src/graph/hazard_note.c", "note_cell",
+     "cell->readers in cell->readers = cell->parts = 0"): MORE_ORDER,
+    ("src/graph/hazard_note.c", "covers",
+     "*known = (struct hbg__view_answer){ part->view, n->question, answer }"): "the question is asked again",
+    ("src/graph/hazard_note.c", "note_part",
+     "n->stored = part->view"): "an equal view is stored once more",
+    ("src/graph/hazard_note.c", "note_part",
+     "n->lists++"): SEARCHES,
+    ("src/graph/hazard_note.c", "note_part",
+     "*full = !n->writes && length >= HBG__USUAL_WORK"): SEARCHES,
+    ("src/graph/hazard_note.c", "ask_for_regrid",
+     "grid->by_read = gives_way"): COARSER,
+    ("src/graph/hazard_note.c", "ask_for_regrid",
+     "g->regrid_of_run = runs"): COARSER,
+    ("src/graph/hazard_note.c", "ask_for_fold",
+     "s->search_excess += n->looks - HBG__USUAL_SEARCH"): SEARCHES,
+    ("src/graph/hazard_note.c", "note_whole",
+     "s->readers in s->readers = s->wide = s->part_count = 0"): MORE_ORDER,
+    ("src/graph/hazard_note.c", "note_whole",
+     "s->wide in s->readers = s->wide = s->part_count = 0"): MORE_ORDER,
+    ("src/graph/hazard_note.c", "note_whole",
+     "s->part_count in s->readers = s->wide = s->part_count = 0"): SEARCHES,
+    ("src/graph/hazard_note.c", "note_whole",
+     "s->search_excess = 0"): SEARCHES,
     ("src/graph/storage.c", "hbg__storage_add",
      "s->parent in s->home = s->parent = g->storage_count++"): COARSER,
     ("src/graph/storage.c", "hbg__storage_add",
@@ -103,6 +173,10 @@ ALLOWED = {
      "h->parent = member"): COARSER,
     ("src/graph/storage.c", "add_boundary_region",
      "s->whole_layout = hbg__layout_of_region(g, &a->arg.u.region)"): COARSER,
+    ("src/graph/storage.c", "grow_to_buffer",
+     "home->flags |= HBG__STORAGE_SHARED"): "all of the argument counts as all of the buffer: more order",
+    ("src/graph/storage.c", "grow_to_buffer",
+     "g->regrid_home = hbg__storage_index(g, home)"): "what lies beside the grid shares the outside until the grid changes",
     ("src/graph/storage.c", "storage_of_buffer",
      "g->buffer_cache[handle % 64].handle = handle"): SPEED,
     ("src/graph/storage.c", "storage_of_buffer",
@@ -119,6 +193,8 @@ ALLOWED = {
      "g->cell_top = 0"): ROOM,
     ("src/graph/build.c", "reset_counts",
      "g->pool_limit = (uint32_t)(g->pool_arena.above / 16 < HBG__CHAIN ? g->pool_arena.above / 16 : HBG__CHAIN)"): "the table is never smaller than it was",
+    ("src/graph/build.c", "reset_counts",
+     "g->looks = 0"): "is counted for odd_views_test.c alone",
     ("src/graph/build.c", "reset_counts",
      "g->grid_count = 0"): ROOM,
     ("src/graph/build.c", "reset_counts",
@@ -293,14 +369,15 @@ class Copy:
             (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, self.tree / name)
         subprocess.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.build, *FLAGS], check=True, stdout=subprocess.DEVNULL)
 
-    def passes(self):
-        made = subprocess.run(["cmake", "--build", self.build, "-j1", "--target", *TARGETS], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return made.returncode == 0 and all(self.runs(binary) for binary in TARGETS.values())
+    def passes(self, path):
+        targets = {**TARGETS, **(HAZARD_TARGETS if "/hazard_" in path else PART_TARGETS if path.endswith("/storage.c") else {})}
+        made = subprocess.run(["cmake", "--build", self.build, "-j1", "--target", *targets], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return made.returncode == 0 and all(self.runs(binary) for binary in targets.values())
 
     def runs(self, binary):
         limit = lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         try:
-            return subprocess.run([self.build / binary], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT_S,
+            return subprocess.run([self.build / binary], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT_S, env=ENVIRONMENT,
                                   preexec_fn=limit).returncode == 0
         except subprocess.TimeoutExpired:
             return False
@@ -309,7 +386,7 @@ class Copy:
         original = (ROOT / path).read_text()
         (self.tree / path).write_text(text)
         try:
-            return self.passes()
+            return self.passes(path)
         finally:
             (self.tree / path).write_text(original)
 
@@ -320,7 +397,7 @@ def try_all(mutants, jobs):
         copies = queue.Queue()
         for i in range(jobs):
             copy = Copy(pathlib.Path(folder) / str(i))
-            if not copy.passes():
+            if not copy.passes("/hazard_"):
                 raise SystemExit("mutate_submit: the tests fail without any mutation")
             copies.put(copy)
 
