@@ -17,7 +17,8 @@
 
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_MISUSED = 2 };
 
-/* One option: with `value` set it takes a value, with `flag` set it takes none, with both it may have one behind an equals sign. */
+/* One option: with `value` set it takes a value, with `flag` set it takes none, with both it may have
+   one behind an equals sign, and no number may follow it otherwise: whoever types one means it as the value. */
 struct cli_option {
     const char *name;                   /* "--rounds" */
     const char **value;                 /* borrowed from argv */

@@ -111,7 +111,8 @@ static void options(void **state)
     assert_false(verify);
     assert_int_equal(count, 2);
 
-    assert_int_equal(parse(rest, &count, "--wait", "3", "--verify"), CLI_PARSED);      /* a value only behind an equals sign */
+    assert_int_equal(parse(rest, &count, "--wait", "3", "--verify"), CLI_REFUSED);     /* a value only behind an equals sign */
+    assert_int_equal(parse(rest, &count, "--wait", "gp", "--verify"), CLI_PARSED);
     assert_true(waits && verify && !seconds);
     assert_int_equal(count, 1);
     assert_int_equal(parse(rest, &count, "--wait=3", NULL, NULL), CLI_PARSED);
