@@ -4,6 +4,8 @@
  */
 #include "tools/ab/arm.h"
 
+#include "tools/host_info.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -365,6 +367,7 @@ bool hbg__ab_host_look(struct ab_facts *facts)
         { "CPUs online", "/sys/devices/system/cpu/online" },
     };
     static const char *const of_cpu[] = { "model name", "microcode" };
+    struct host_info host;
     bool good = true;
     char line[512];
 
@@ -386,5 +389,8 @@ bool hbg__ab_host_look(struct ab_facts *facts)
     }
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         good = good && fact_of_file(facts, files[i].name, files[i].path);
+    hbg__host_info_get(&host);
+    good = good && hbg__ab_fact(facts, "affinity", "%d of %ld CPUs", host.processors_allowed, host.processors_online);
+    good = good && (host.quota > 0.0 ? hbg__ab_fact(facts, "CPU limit", "%g CPUs", host.quota) : hbg__ab_fact(facts, "CPU limit", "none"));
     return good && hbg__ab_fact(facts, "compiler of hbg", "%s", __VERSION__);
 }

@@ -9,6 +9,7 @@
 #include "tools/ab/child.h"
 #include "tools/ab/conditions.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -199,6 +200,20 @@ static enum ab_ending settle_outer(struct ab_measuring *m, const struct first_ru
     return AB_MEASURED;
 }
 
+/* Traces go to a folder that nobody else may write to. */
+static bool make_trace_folder(struct ab_measuring *m)
+{
+    const char *where = getenv("TMPDIR");
+
+    if ((size_t)snprintf(m->folder, sizeof m->folder, "%s/hbg-ab-XXXXXX", where && *where == '/' ? where : "/tmp") < sizeof m->folder && mkdtemp(m->folder)) {
+        snprintf(m->trace, sizeof m->trace, "%s/trace", m->folder);
+        return true;
+    }
+    m->folder[0] = '\0';
+    snprintf(m->why, sizeof m->why, "there is no folder for traces: %s", strerror(errno));
+    return false;
+}
+
 enum ab_ending hbg__ab_rehearse(struct ab_measuring *m)
 {
     struct ab_record *record = m->record;
@@ -206,7 +221,8 @@ enum ab_ending hbg__ab_rehearse(struct ab_measuring *m)
     enum ab_ending ending;
 
     if (m->metric.kind == AB_SPAN || (record->counter && m->counter.kind == AB_SPAN))
-        snprintf(m->trace, sizeof m->trace, "/tmp/hbg-ab-%ld.trace", (long)getpid());
+        if (!make_trace_folder(m))
+            return AB_FAILED;
     if (!m->cold_given)
         record->cold = INNER_COLD;
     if (!fill_in_both(m, (record->rounds > 0.0 ? record->rounds : AB_LEAST_ROUNDS) + record->cold))
@@ -374,8 +390,10 @@ enum ab_ending hbg__ab_measure(struct ab_measuring *m, bool control, uint64_t se
 
 void hbg__ab_measuring_end(struct ab_measuring *m)
 {
-    if (*m->trace)
+    if (*m->folder) {
         unlink(m->trace);
+        rmdir(m->folder);
+    }
     hbg__ab_metric_close(&m->metric);
     hbg__ab_metric_close(&m->counter);
     hbg__ab_values_free(&m->values);

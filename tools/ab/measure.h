@@ -18,7 +18,7 @@ struct ab_measuring {
     bool live;                          /* a line on standard error */
     bool quiet;                         /* no sentences beside it */
     char *running[AB_ARMS];             /* owned: the commands with {rounds} replaced */
-    char trace[64];                     /* the file of a process's trace, or "" */
+    char folder[200], trace[208];       /* of its own, and the file of a process's trace in it, or "" */
     double process_s;                   /* of a process, from the first runs */
     double begin_s, blocks_ahead;       /* for the projected end */
     struct ab_values values;

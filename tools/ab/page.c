@@ -47,10 +47,18 @@ static void take_y(struct plot *p, double y)
     p->y1 = fmax(p->y1, y);
 }
 
-/* The frame with five lines across, labelled with `scale` times their value. */
+/* 1, 2 or 5 times a power of ten, of which at least three fit into the range. */
+static double round_step(double range)
+{
+    double power = pow(10, floor(log10(range / 3)));
+
+    return range / 3 >= 5 * power ? 5 * power : range / 3 >= 2 * power ? 2 * power : power;
+}
+
+/* The frame with lines across at round values, labelled with `scale` times their value. */
 static void open_svg(struct plot *p, double scale, const char *unit)
 {
-    double room;
+    double room, step;
 
     if (!(p->y1 >= p->y0))
         p->y0 = p->y1 = 0.0;
@@ -58,11 +66,10 @@ static void open_svg(struct plot *p, double scale, const char *unit)
     p->y0 -= room;
     p->y1 += room;
     fprintf(p->file, "<svg viewBox=\"0 0 %d %d\">\n", WIDTH, p->height);
-    for (int i = 0; i <= 4; i++) {
-        double y = p->y0 + (p->y1 - p->y0) * i / 4;
-        fprintf(p->file, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.4g%s</text>\n", LEFT, WIDTH - RIGHT, at_y(p, y), at_y(p, y), LEFT - 6,
-                at_y(p, y) + 4, y * scale, unit);
-    }
+    step = round_step((p->y1 - p->y0) * scale) / scale;
+    for (double i = ceil(p->y0 / step); i * step <= p->y1; i++)
+        fprintf(p->file, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.6g%s</text>\n", LEFT, WIDTH - RIGHT, at_y(p, i * step), at_y(p, i * step),
+                LEFT - 6, at_y(p, i * step) + 4, i * step * scale, unit);
 }
 
 /* The rounds of each batch, from smallest to largest, and what stands for the batch. */

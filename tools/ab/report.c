@@ -92,7 +92,9 @@ static void print_effect(FILE *file, const struct ab_record *record, const struc
 
 static void print_blocks(FILE *file, const struct ab_record *record, const struct ab_series *s, const struct ab_outcome *o)
 {
-    line(file, "blocks", "%.0f count, %.0f dropped; they deviate by %.2f %%, batches of an arm by %.2f %%", o->blocks, o->dropped, 100 * o->sd_d, 100 * o->batch_sd);
+    line(file, "blocks", "%.0f count, %.0f dropped", o->blocks, o->dropped);
+    if (!isnan(o->sd_d))
+        line(file, "", "blocks deviate by %.2f %%, batches of an arm by %.2f %%", 100 * o->sd_d, 100 * o->batch_sd);
     for (uint32_t i = 0; i < s->block_count; i++)
         if (s->dropped[i])
             line(file, "", "block %u dropped: %s", i + 1, s->dropped[i]);
@@ -145,7 +147,7 @@ static void print_conditions(FILE *file, const struct ab_series *s)
     line(file, "conditions", "others %.1f %% of a CPU (a batch at most %.1f), steal %.2f %%, stalls on CPU %.1f %%", 100 * foreign, 100 * most, 100 * steal, 100 * psi);
     line(file, "", "%.0f involuntary switches, %.3g s on run queues, load %.2f to %.2f (it holds the own load)", switches, wait, s->batch[0].sample[AB_START].load, s->batch[s->batch_count - 1].sample[AB_END].load);
     if (isfinite(low))
-        line(file, "", "%.0f to %.0f MHz%s", low, high, isfinite(hot) ? "" : ", no temperature is told");
+        line(file, "", "%.0f to %.0f MHz", low, high);
     if (isfinite(hot))
         line(file, "", "at most %.0f degrees", hot);
 }
@@ -154,7 +156,7 @@ static void print_control(FILE *file, const struct ab_record *record)
 {
     for (size_t i = 0; i < record->series_count; i++) {
         const struct ab_outcome *o = &record->outcome[i];
-        if (record->control[i])
+        if (record->control[i] && !isnan(o->low))
             line(file, "A against A", "%+.2f %% [%+.2f, %+.2f] %%, seed %" PRIu64 "%s", 100 * o->effect, 100 * o->low, 100 * o->high, record->series[i].seed, o->t_excludes ? ": it excludes 0" : "");
     }
     if (!isnan(record->noise_floor))
@@ -189,7 +191,9 @@ void hbg__ab_print_result(FILE *file, const struct ab_record *record)
     if (record->causes > 1)
         line(file, "cause", "not attributable to one: %d things differ", record->causes);
     if (record->expect != AB_EXPECT_NOTHING)
-        line(file, "expected", "%s: %s (slowdown below %.2f %% at 95 %%)", hbg__ab_expectation_name[record->expect], record->expectation_met ? "met" : "not met", 100 * o->slowdown_bound);
+        line(file, "expected", "%s: %s", hbg__ab_expectation_name[record->expect], record->expectation_met ? "met" : "not met");
+    if (record->expect == AB_EXPECT_NOT_SLOWER && !isnan(o->slowdown_bound))
+        line(file, "", "the slowdown is below %.2f %% (one-sided, 95 %%), the margin %g %%", 100 * o->slowdown_bound, 100 * record->rules.margin);
     for (size_t i = 0; i < record->attempts.count; i++)
         line(file, i ? "" : "earlier attempts", "%s: %s", record->attempts.fact[i].name, record->attempts.fact[i].value);
 }
