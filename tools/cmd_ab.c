@@ -7,11 +7,12 @@
  */
 #include "command.h"
 
-#include "ab/child.h"
 #include "ab/arm.h"
+#include "ab/child.h"
 #include "ab/measure.h"
 #include "ab/report.h"
 #include "ab/simulate.h"
+#include "ab/student.h"
 #include "cli.h"
 #include "exclusive.h"
 #include "same_file.h"
@@ -218,6 +219,17 @@ static int recheck(const struct typed *typed)
     return status;
 }
 
+/* How often an effect that is there is found, beside what theory says. */
+static void simulate_power(uint32_t blocks, uint64_t seed)
+{
+    double sd = hbg__ab_simulate(&hbg__ab_scenarios[0], 0.0, blocks, TRIALS, seed).sd;
+
+    printf("\n%-38s %14s %14s\n", "an effect of .. deviations of a block", "found", "noncentral t");
+    for (double size = .4; size < 1.7; size += .4)
+        printf("%-38.1f %12.1f %% %12.1f %%\n", size, 100 * hbg__ab_simulate(&hbg__ab_scenarios[0], size * sd, blocks, TRIALS, seed + 1).interval,
+               100 * hbg__student_power(size * sqrt(blocks), blocks - 1.0, .05));
+}
+
 static int simulate(const struct typed *typed)
 {
     uint64_t blocks = BLOCKS, seed = 1;
@@ -230,6 +242,7 @@ static int simulate(const struct typed *typed)
         printf("%-16s %17.2f %% %16.2f %%\n", hbg__ab_scenarios[i].name, 100 * rates.interval, 100 * rates.verdict);
         fflush(stdout);
     }
+    simulate_power((uint32_t)blocks, seed);
     return CLI_OK;
 }
 
@@ -271,14 +284,14 @@ static int measure(const struct typed *typed, struct ab_measuring *m, uint64_t s
     if (ending != AB_MEASURED)
         return ended(m, ending);
     m->record->series[0].seed = seed;
+    if (typed->aa && m->record->causes)
+        m->record->projected_s *= 2.0;
     if (!m->quiet) {
         m->record->series_count = 1;            /* for the seed */
         hbg__ab_print_declared(stdout, m->record);
         m->record->series_count = 0;
         fflush(stdout);
     }
-    if (typed->aa)
-        m->record->projected_s *= 1 + (m->record->causes > 0);
     ending = measure_all(m, typed->aa, seed);
     if (ending != AB_MEASURED)
         return ended(m, ending);

@@ -131,6 +131,7 @@ def metrics(f):
     expect("its trace has no span `chip.run.nothing`" in done.stderr, "a span that is not there", done)
     done = f.ab("-a", f"sleep .1; {HBG} run vector n=1000 --rounds 40", "-b", f"sleep .1; {HBG} run vector n=1001 --rounds 40", "--span", "chip.run.bind", "--no-gate", "--blocks", "1", "--json", "-")
     result = json.loads(done.stdout)
+    expect({"chip.run.bind.args", "chip.run.bind.build"} <= set(result["series"][0]["batches"][0]["parts"]), "spans inside of it", done)
     expect(result["declared"]["metric"] == "span chip.run.bind" and result["declared"]["inner"] and len(result["series"][0]["batches"][0]["rounds"]) >= 40, "a span", done)
 
 
@@ -247,7 +248,9 @@ def files(f):
 
 def simulation(f):
     done = f.ab("--simulate", "--blocks", "8")
-    lines = [line for line in done.stdout.splitlines() if line.endswith("%")]
+    lines = [line for line in done.stdout.split("an effect of")[0].splitlines() if line.endswith("%")]
+    powers = [line.split() for line in done.stdout.split("noncentral t\n")[1].splitlines()]
+    expect(len(powers) == 4 and all(abs(float(line[1]) - float(line[3])) <= 5 for line in powers), "power is what theory says", done)
     expect(len(lines) == 9 and all(float(line.split()[-2]) <= 6.5 for line in lines), "nine machines, few false alarms", done)
 
 

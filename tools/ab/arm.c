@@ -204,8 +204,7 @@ static bool look_at_program(struct ab_facts *facts, const char *word)
     if (interpreted)
         good = good && look_at_libraries(facts, path);
     if (strcmp(strrchr(path, '/'), "/hbg") == 0 && first_lines(path, "", "version", version, sizeof version)) {
-        for (char *p = version; *p; p++)
-            *p = *p == '\n' ? p[1] ? ';' : '\0' : *p;
+        version[strcspn(version, "\n")] = '\0';
         good = good && hbg__ab_fact(facts, "version", "%s", version);
     }
     return good;

@@ -46,6 +46,12 @@ const char *hbg__ab_verdict_name(enum ab_verdict verdict);
 /* False: no memory. With `d` room for a number for each block: the differences of those that count. */
 bool hbg__ab_judge(struct ab_outcome *outcome, const struct ab_series *series, const struct ab_rules *rules, double *d);
 
+/* An effect on a part of what is compared. `holm` is its p among all parts of the series, adjusted by Holm. It has no verdict. */
+struct ab_part_effect { const char *name; double level_a, effect, low, high, p, holm; };
+
+/* All parts that every batch which counts has, those with the smallest p first; at most `room`. Returns how many. */
+size_t hbg__ab_judge_parts(struct ab_part_effect *effect, size_t room, const struct ab_series *series);
+
 /* The fewest blocks, at least 6, whose 95 % interval has at most this half width, where blocks deviate by sd. */
 double hbg__ab_blocks_needed(double sd, double half);
 

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "tools/ab/child.h"
 #include "tools/ab/conditions.h"
+#include "tools/ab/sample.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -38,7 +39,7 @@ static bool run_once(struct ab_measuring *m, uint32_t arm, const struct ab_child
     good = !*end->why;
     snprintf(why, sizeof why, "%s", end->why);
     if (good)
-        good = hbg__ab_metric_read(&m->metric, end->output, end->size, m->trace, end->seconds, &m->values, why, sizeof why);
+        good = hbg__ab_metric_read(&m->metric, end->output, end->size, m->trace, end->seconds, &m->values, &m->parts, why, sizeof why);
     for (size_t i = 0; i < m->values.count && good; i++) {
         if (m->values.value[i] > 0.0 && isfinite(m->values.value[i]))
             continue;
@@ -56,7 +57,7 @@ static bool read_counter(struct ab_measuring *m, uint32_t arm, const struct ab_c
     struct ab_values values = { .value = NULL };
     char why[sizeof m->why - 32];
     double sum = 0.0, warm = 0.0;
-    bool good = hbg__ab_metric_read(&m->counter, end->output, end->size, m->trace, end->seconds, &values, why, sizeof why);
+    bool good = hbg__ab_metric_read(&m->counter, end->output, end->size, m->trace, end->seconds, &values, NULL, why, sizeof why);
 
     for (size_t i = 0; i < values.count && good; i++) {
         if (m->counter.kind == AB_SPAN && (double)values.round[i] <= m->record->cold)
@@ -104,7 +105,7 @@ static bool fill_in_both(struct ab_measuring *m, double rounds)
 }
 
 /* What the first runs say, of the arm that says least. */
-struct first_runs { double rounds[AB_ARMS], seconds[AB_ARMS]; char *output[AB_ARMS]; size_t size[AB_ARMS]; };
+struct first_runs { double rounds[AB_ARMS], warm[AB_ARMS], seconds[AB_ARMS]; char *output[AB_ARMS]; size_t size[AB_ARMS]; };
 
 /* The first runs are cold, and no part of any batch. */
 static bool note_first(struct ab_measuring *m, uint32_t arm)
@@ -131,6 +132,9 @@ static enum ab_ending run_first(struct ab_measuring *m, struct first_runs *f, bo
         if (good && m->record->counter)
             good = read_counter(m, arm, &end, &counter);
         f->rounds[arm] = (double)m->values.count;
+        f->warm[arm] = 0.0;
+        for (size_t k = 0; k < m->values.count; k++)
+            f->warm[arm] += (double)m->values.round[k] > m->record->cold;
         f->seconds[arm] = end.seconds;
         if (good && keep)
             good = note_first(m, arm);
@@ -172,10 +176,10 @@ static enum ab_ending settle_inner(struct ab_measuring *m, struct first_runs *f)
     }
     if (ending != AB_MEASURED)
         return ending;
-    rounds = record->rounds > 0.0 ? record->rounds : least(f->rounds) - record->cold;
-    if (rounds < AB_LEAST_ROUNDS || least(f->rounds) - record->cold < rounds) {
-        snprintf(m->why, sizeof m->why, "a process reports %.0f rounds of which %.0f are cold, and a batch needs %.0f warm ones; with {rounds} in both commands their number is put there", least(f->rounds), record->cold,
-                 fmax(rounds, AB_LEAST_ROUNDS));
+    rounds = record->rounds > 0.0 ? record->rounds : least(f->warm);
+    if (rounds < AB_LEAST_ROUNDS || least(f->warm) < rounds) {
+        snprintf(m->why, sizeof m->why, "a process reports %.0f rounds of which %.0f are warm, and a batch needs %.0f warm ones; with {rounds} in both commands their number is put there", least(f->rounds),
+                 least(f->warm), fmax(rounds, AB_LEAST_ROUNDS));
         return AB_REFUSED;
     }
     if (least(f->seconds) < batch_least_s) {
@@ -276,6 +280,22 @@ static bool keep_values(struct ab_measuring *m, struct ab_batch *batch, bool col
     return true;
 }
 
+/* What the spans inside of the metric's took, each the median of the warm rounds. */
+static bool keep_parts(struct ab_measuring *m, struct ab_batch *batch)
+{
+    for (size_t i = 0; i < m->parts.count; i++) {
+        struct ab_values *v = &m->parts.of[i];
+        size_t warm = 0;
+
+        for (size_t k = 0; k < v->count; k++)
+            if (!m->record->inner || (double)v->round[k] > m->record->cold)
+                v->value[warm++] = v->value[k];
+        if (warm && !hbg__ab_batch_part(batch, m->parts.name[i], hbg__sample_median(v->value, warm)))
+            return false;
+    }
+    return true;
+}
+
 /* False: a process failed, and `why` of the measuring says how. */
 static bool run_batch(struct ab_measuring *m, struct ab_batch *batch, uint32_t arm)
 {
@@ -295,7 +315,7 @@ static bool run_batch(struct ab_measuring *m, struct ab_batch *batch, uint32_t a
         struct ab_child_end end;
 
         wish.alarm_ns = isnan(batch->sample[AB_MIDDLE].at_s) ? middle : 0;
-        good = run_once(m, arm, &wish, &end) && keep_values(m, batch, i < record->cold);
+        good = run_once(m, arm, &wish, &end) && keep_values(m, batch, i < record->cold) && (!record->inner || keep_parts(m, batch));
         if (good && record->counter)
             good = read_counter(m, arm, &end, &batch->counter);
         batch->switches += end.switches;
@@ -397,6 +417,7 @@ void hbg__ab_measuring_end(struct ab_measuring *m)
     hbg__ab_metric_close(&m->metric);
     hbg__ab_metric_close(&m->counter);
     hbg__ab_values_free(&m->values);
+    hbg__ab_parts_free(&m->parts);
     free(m->running[AB_A]);
     free(m->running[AB_B]);
 }

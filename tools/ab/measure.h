@@ -22,6 +22,7 @@ struct ab_measuring {
     double process_s;                   /* of a process, from the first runs */
     double begin_s, blocks_ahead;       /* for the projected end */
     struct ab_values values;
+    struct ab_parts parts;
     char why[256];                      /* what ended it */
 };
 

@@ -71,6 +71,13 @@ void hbg__ab_values_free(struct ab_values *values)
     *values = (struct ab_values){ .value = NULL };
 }
 
+void hbg__ab_parts_free(struct ab_parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        hbg__ab_values_free(&parts->of[i]);
+    parts->count = 0;
+}
+
 static bool add(struct ab_values *values, double value, uint64_t round)
 {
     if (values->count == values->room) {
@@ -142,30 +149,51 @@ static bool read_json(struct ab_metric *metric, const char *output, size_t size,
 }
 
 /* Spans of one run are one round, with the run's number. */
-static bool add_spans(struct ab_metric *metric, const struct trace_log *log, struct ab_values *values)
+static bool add_span(struct ab_values *values, const struct trace_record *r, double value)
 {
-    uint64_t program = 0;
-    uint32_t session = 0;
-
-    for (size_t i = 0; i < log->record_count; i++) {
-        const struct trace_record *r = &log->record[i];
-        uint64_t note = r->dur;
-        bool same;
-
-        if (strcmp(r->name, metric->text) != 0 || (metric->note && !hbg__trace_number(log, r, metric->note, &note)))
-            continue;
-        same = values->count && r->session == session && r->program == program && r->invocation == values->round[values->count - 1];
-        if (same)
-            values->value[values->count - 1] += (double)note;
-        else if (!add(values, (double)note, r->invocation))
-            return false;
-        session = r->session;
-        program = r->program;
+    if (values->count && r->session == values->session && r->program == values->program && r->invocation == values->round[values->count - 1]) {
+        values->value[values->count - 1] += value;
+        return true;
     }
-    return true;
+    values->session = r->session;
+    values->program = r->program;
+    return add(values, value, r->invocation);
 }
 
-static bool read_span(struct ab_metric *metric, const char *trace, struct ab_values *values, char *why, size_t size)
+/* A span inside of the metric's. Names that are too many or too long are left out. */
+static bool add_part(struct ab_parts *parts, const struct trace_record *r)
+{
+    size_t at = 0;
+
+    while (at < parts->count && strcmp(parts->name[at], r->name) != 0)
+        at++;
+    if (at == AB_PARTS_MOST || strlen(r->name) >= AB_PART_NAME)
+        return true;
+    if (at == parts->count)
+        snprintf(parts->name[parts->count++], AB_PART_NAME, "%s", r->name);
+    return add_span(&parts->of[at], r, (double)r->dur);
+}
+
+static bool add_spans(struct ab_metric *metric, const struct trace_log *log, struct ab_values *values, struct ab_parts *parts)
+{
+    size_t length = strlen(metric->text);
+    bool good = true;
+
+    for (size_t i = 0; i < log->record_count && good; i++) {
+        const struct trace_record *r = &log->record[i];
+        uint64_t note = r->dur;
+
+        if (strncmp(r->name, metric->text, length) != 0)
+            continue;
+        if (r->name[length] == '.' && parts)
+            good = add_part(parts, r);
+        else if (!r->name[length] && (!metric->note || hbg__trace_number(log, r, metric->note, &note)))
+            good = add_span(values, r, (double)note);
+    }
+    return good;
+}
+
+static bool read_span(struct ab_metric *metric, const char *trace, struct ab_values *values, struct ab_parts *parts, char *why, size_t size)
 {
     struct trace_log log;
     const char *wrong = hbg__trace_log_read(&log, trace);
@@ -175,7 +203,7 @@ static bool read_span(struct ab_metric *metric, const char *trace, struct ab_val
         snprintf(why, size, "it left no trace: %s", wrong);
         return false;
     }
-    good = add_spans(metric, &log, values);
+    good = add_spans(metric, &log, values, parts);
     if (good && (hbg__trace_log_lost(&log) || hbg__trace_log_unfinished(&log))) {
         snprintf(why, size, "records of its trace are lost");
         good = false;
@@ -185,17 +213,19 @@ static bool read_span(struct ab_metric *metric, const char *trace, struct ab_val
 }
 
 bool hbg__ab_metric_read(struct ab_metric *metric, const char *output, size_t size, const char *trace, double seconds, struct ab_values *values,
-                         char *why, size_t why_size)
+                         struct ab_parts *parts, char *why, size_t why_size)
 {
     bool good;
 
     values->count = 0;
+    for (size_t i = 0; parts && i < parts->count; i++)
+        parts->of[i].count = 0;
     *why = '\0';
     switch (metric->kind) {
     case AB_WALL: good = add(values, seconds, 1); break;
     case AB_REGEX: good = read_regex(metric, output, values, why, why_size); break;
     case AB_JSON: good = read_json(metric, output, size, values, why, why_size); break;
-    default: good = read_span(metric, trace, values, why, why_size); break;
+    default: good = read_span(metric, trace, values, parts, why, why_size); break;
     }
     if (good && !values->count) {
         snprintf(why, why_size, metric->kind == AB_REGEX ? "nothing of its output matches `%s`" : metric->kind == AB_JSON ? "its output has no number at `%s`" : metric->note ? "its trace has no span `%s` with that note" : "its trace has no span `%s`", metric->text);

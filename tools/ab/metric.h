@@ -29,6 +29,16 @@ struct ab_values {
     double *value;
     uint64_t *round;
     size_t count, room;
+    uint64_t program;                   /* of a span: where the last value came from */
+    uint32_t session;
+};
+
+/* The spans inside of a span: "chip.run.bind.build" of "chip.run.bind". They say where an effect comes from, and have no verdict. */
+enum { AB_PARTS_MOST = 32, AB_PART_NAME = 64 };
+struct ab_parts {
+    char name[AB_PARTS_MOST][AB_PART_NAME];
+    struct ab_values of[AB_PARTS_MOST];
+    size_t count;
 };
 
 /* False: the sentence in `why`. */
@@ -38,9 +48,10 @@ bool hbg__ab_metric_open(struct ab_metric *metric, const char *text, const char 
 bool hbg__ab_counter_open(struct ab_metric *metric, const char *text, const char *span, char *why, size_t size);
 void hbg__ab_metric_close(struct ab_metric *metric);
 
-/* Reads what a process left: its output and the file of its trace. False: the sentence in `why`. */
+/* Reads what a process left: its output and the file of its trace. `parts` may be NULL. False: the sentence in `why`. */
 bool hbg__ab_metric_read(struct ab_metric *metric, const char *output, size_t size, const char *trace, double seconds, struct ab_values *values,
-                         char *why, size_t why_size);
+                         struct ab_parts *parts, char *why, size_t why_size);
 void hbg__ab_values_free(struct ab_values *values);
+void hbg__ab_parts_free(struct ab_parts *parts);
 
 #endif

@@ -15,6 +15,9 @@ void hbg__ab_series_free(struct ab_series *series)
     for (size_t i = 0; i < series->batch_count; i++) {
         free(series->batch[i].round);
         free(series->batch[i].cold);
+        for (size_t k = 0; k < series->batch[i].part_count; k++)
+            free(series->batch[i].part[k].name);
+        free(series->batch[i].part);
     }
     for (uint32_t i = 0; i < series->block_count; i++)
         free(series->dropped[i]);
@@ -68,6 +71,20 @@ bool hbg__ab_batch_add(struct ab_batch *batch, bool cold, double value)
     }
     (*values)[(*count)++] = value;
     return true;
+}
+
+bool hbg__ab_batch_part(struct ab_batch *batch, const char *name, double level)
+{
+    struct ab_part *grown = realloc(batch->part, (batch->part_count + 1) * sizeof *grown);
+    char *copy = strdup(name);
+
+    if (grown)
+        batch->part = grown;
+    if (grown && copy)
+        batch->part[batch->part_count++] = (struct ab_part){ copy, level };
+    else
+        free(copy);
+    return grown && copy;
 }
 
 bool hbg__ab_series_drop(struct ab_series *series, uint32_t block, const char *why)

@@ -32,6 +32,9 @@ struct ab_sample {
 };
 enum { AB_START, AB_MIDDLE, AB_END, AB_SAMPLES };
 
+/* What a span inside of the metric's took in a batch: the median of its warm rounds. */
+struct ab_part { char *name; double level; };
+
 struct ab_batch {
     uint32_t block, slot, arm, padding; /* the block's number in the series, 0..3, enum ab_arm, bytes in the environment */
     double *round, *cold;               /* owned: in time order; cold ones came before and are kept apart */
@@ -39,6 +42,8 @@ struct ab_batch {
     double counter;                     /* what --expect-differs looks at; NaN: nothing */
     double switches, wait_s;            /* involuntary switches; time on a run queue of the processes that ended last in each round */
     struct ab_sample sample[AB_SAMPLES];
+    struct ab_part *part;               /* owned */
+    size_t part_count;
 };
 
 struct ab_series {
@@ -76,6 +81,9 @@ struct ab_batch *hbg__ab_series_add(struct ab_series *series, uint32_t block);
 
 /* A value at the end of a batch's rounds, or of its cold ones. False: no memory. */
 bool hbg__ab_batch_add(struct ab_batch *batch, bool cold, double value);
+
+/* A part of a batch. False: no memory. */
+bool hbg__ab_batch_part(struct ab_batch *batch, const char *name, double level);
 
 /* Marks a block. False: no memory. */
 bool hbg__ab_series_drop(struct ab_series *series, uint32_t block, const char *why);

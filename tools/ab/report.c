@@ -12,7 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool seconds(const struct ab_record *record) { return strcmp(record->metric, "wall") == 0; }
+/* How many seconds the unit of the metric is; 0: it has none that is known. */
+static double unit(const struct ab_record *record)
+{
+    return strcmp(record->metric, "wall") == 0 ? 1.0 : strncmp(record->metric, "span ", 5) == 0 ? 1e-9 : 0.0;
+}
 
 __attribute__((format(printf, 3, 4))) static void line(FILE *file, const char *label, const char *format, ...)
 {
@@ -60,11 +64,13 @@ void hbg__ab_print_declared(FILE *file, const struct ab_record *record)
 
 /* ---- after ---- */
 
-static const char *level_text(const struct ab_record *record, double value, char *text, size_t size)
+static const char *level_text(const struct ab_record *record, double level, char *text, size_t size)
 {
+    double value = unit(record) > 0.0 ? level * unit(record) : level;
+
     if (isnan(value))
         snprintf(text, size, "none");
-    else if (!seconds(record))
+    else if (unit(record) <= 0.0)
         snprintf(text, size, "%.6g", value);
     else
         snprintf(text, size, value < 1e-3 ? "%.4g us" : value < 1.0 ? "%.4g ms" : "%.4g s", value * (value < 1e-3 ? 1e6 : value < 1.0 ? 1e3 : 1.0));
@@ -163,6 +169,21 @@ static void print_control(FILE *file, const struct ab_record *record)
         line(file, "noise floor", "%.2f %%, the half width of A against A", 100 * record->noise_floor);
 }
 
+/* Where an effect comes from: no verdict, since nobody declared them before. */
+static void print_parts(FILE *file, const struct ab_record *record)
+{
+    enum { MOST = 32 };
+    struct ab_part_effect effect[MOST];
+    size_t count = hbg__ab_judge_parts(effect, MOST, &record->series[0]);
+    char a[32];
+
+    if (count)
+        line(file, "exploratory", "spans inside of it; a control by --aa and a comparison of its own make a finding of one");
+    for (size_t i = 0; i < count; i++)
+        fprintf(file, "    %-42s %+8.2f %% [%+.2f, %+.2f], Holm p %.4f, in A %s\n", effect[i].name, 100 * effect[i].effect, 100 * effect[i].low, 100 * effect[i].high, effect[i].holm,
+                level_text(record, effect[i].level_a, a, sizeof a));
+}
+
 static void print_inconclusive(FILE *file, const struct ab_record *record, const struct ab_outcome *o)
 {
     static const double finer[] = { .09, .06, .03 };
@@ -187,6 +208,7 @@ void hbg__ab_print_result(FILE *file, const struct ab_record *record)
     print_control(file, record);
     print_blocks(file, record, &record->series[0], o);
     print_rounds(file, record, o);
+    print_parts(file, record);
     print_conditions(file, &record->series[0]);
     if (record->causes > 1)
         line(file, "cause", "not attributable to one: %d things differ", record->causes);

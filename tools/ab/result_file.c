@@ -45,6 +45,8 @@ static void mix_series(uint64_t *hash, const struct ab_series *s)
             mix_f64(hash, b->round[k]);
         for (size_t k = 0; k < b->cold_count; k++)
             mix_f64(hash, b->cold[k]);
+        for (size_t k = 0; k < b->part_count; k++)
+            mix_f64(hash, b->part[k].level);
     }
 }
 
@@ -99,6 +101,11 @@ static void write_batch(struct hbg__json *j, const struct ab_batch *b)
     hbg__json_key_f64(j, "wait_s", b->wait_s);
     write_values(j, "cold", b->cold, b->cold_count);
     write_values(j, "rounds", b->round, b->round_count);
+    hbg__json_key(j, "parts");
+    hbg__json_open_object(j);
+    for (size_t i = 0; i < b->part_count; i++)
+        hbg__json_key_f64(j, b->part[i].name, b->part[i].level);
+    hbg__json_close(j);
     hbg__json_key(j, "conditions");
     hbg__json_open_array(j);
     for (int i = 0; i < AB_SAMPLES; i++) {
@@ -282,6 +289,22 @@ static void read_values(struct reading *r, const struct json_value *v, const cha
     }
 }
 
+static void read_parts(struct reading *r, const struct json_value *v, struct ab_batch *b)
+{
+    const struct json_value *parts = hbg__json_get(v, "parts");
+
+    if (!parts || parts->kind != JSON_OBJECT) {
+        r->wrong = r->wrong ? r->wrong : "parts";
+        return;
+    }
+    for (const struct json_value *p = parts->first; p; p = p->next) {
+        if (p->kind != JSON_NUMBER)
+            r->wrong = "parts";
+        else if (!hbg__ab_batch_part(b, p->key, p->number))
+            r->wrong = "memory";
+    }
+}
+
 static void read_batch(struct reading *r, const struct json_value *v, struct ab_series *s)
 {
     uint32_t block = count(r, v, "block", s->block_count);
@@ -301,6 +324,7 @@ static void read_batch(struct reading *r, const struct json_value *v, struct ab_
     b->wait_s = number(r, v, "wait_s");
     read_values(r, v, "cold", b, true);
     read_values(r, v, "rounds", b, false);
+    read_parts(r, v, b);
     for (int i = 0; i < AB_SAMPLES; i++) {
         if (!sample) {
             r->wrong = r->wrong ? r->wrong : "conditions";

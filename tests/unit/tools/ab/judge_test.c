@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 #include <math.h>
@@ -199,6 +200,37 @@ static void sizing(void **state)
     hbg__ab_series_free(&s);
 }
 
+/* Parts: one that differs by 10 %, nine that do not; p are adjusted for ten. A part that a batch lacks is left out. */
+static void parts(void **state)
+{
+    static const double d[8] = { 0.0 };
+    struct ab_part_effect effect[16];
+    struct ab_series s;
+    struct hbg__rng rng;
+    (void)state;
+
+    make(&s, d, 8, 0.0);
+    hbg__rng_seed(&rng, 1);
+    for (size_t i = 0; i < s.batch_count; i++) {
+        char name[8];
+        for (int k = 0; k < 10; k++) {
+            snprintf(name, sizeof name, "part%d", k);
+            assert_true(hbg__ab_batch_part(&s.batch[i], name, (k == 3 && s.batch[i].arm == AB_B ? 110.0 : 100.0) * (1 + .01 * hbg__rng_f64(&rng))));
+        }
+        if (i != 5)
+            assert_true(hbg__ab_batch_part(&s.batch[i], "rare", 1.0));
+    }
+    assert_int_equal(hbg__ab_judge_parts(effect, 16, &s), 10);
+    assert_string_equal(effect[0].name, "part3");
+    NEAR(effect[0].effect, .10, .01);
+    NEAR(effect[0].level_a, 100.5, .5);
+    assert_true(effect[0].low > .09 && effect[0].high < .11 && effect[0].holm < 1e-6);
+    NEAR(effect[0].holm, 10 * effect[0].p, 1e-15);
+    for (int k = 1; k < 10; k++)
+        assert_true(effect[k].p >= effect[k - 1].p && effect[k].holm >= effect[k - 1].holm && effect[k].holm <= 1 && effect[k].holm > .05);
+    hbg__ab_series_free(&s);
+}
+
 /* 398 rounds with a given median and lag-1: noise with a memory that is tuned until the sample has it. */
 static void fill(struct ab_batch *b, double median, double lag1, uint64_t seed)
 {
@@ -258,7 +290,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(student_sleep), cmocka_unit_test(verdicts), cmocka_unit_test(slots), cmocka_unit_test(dropped),
-        cmocka_unit_test(counters_and_digits), cmocka_unit_test(blocks_in_a_row), cmocka_unit_test(sizing), cmocka_unit_test(worked_example),
+        cmocka_unit_test(counters_and_digits), cmocka_unit_test(blocks_in_a_row), cmocka_unit_test(sizing), cmocka_unit_test(parts), cmocka_unit_test(worked_example),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
