@@ -89,14 +89,16 @@ static bool take_declared(const struct typed *typed, struct ab_record *record, u
     if (!hbg__cli_take("ab", "--blocks", typed->blocks, 1, BLOCKS_MOST, &blocks) || !hbg__cli_take("ab", "--rounds", typed->rounds, 1, 1000000, &rounds) ||
         !hbg__cli_take("ab", "--warmup", typed->warmup, 0, 1000000, &cold) || !hbg__cli_take("ab", "--seed", typed->seed, 0, UINT64_MAX, seed) ||
         !take_f64("--margin", typed->margin, 0.0, true, 99.0, &margin) || !take_f64("--resolve", typed->resolve, 0.0, true, 99.0, &resolve) ||
-        !take_f64("--timeout", typed->timeout, 0.0, true, 1e6, &record->timeout_s) || !take_f64("--cool-down", typed->cool_down, 0.0, false, 1e6, &cool_down_ms) ||
+        !take_f64("--timeout", typed->timeout, 0.0, true, 1e6, &record->timeout_s) ||
+        !take_f64("--cool-down", typed->cool_down, 0.0, false, 1e6, &cool_down_ms) ||
         !take_expectation(typed->expect, &record->expect))
         return false;
     record->rounds = (double)rounds;
     record->cold = (double)cold;
     record->cool_down_s = cool_down_ms * 1e-3;
     record->rules = (struct ab_rules){ .margin = margin * .01, .mean = typed->mean, .higher = typed->higher, .differs = typed->counter != NULL, .gate = !typed->no_gate,
-                                       .blocks = typed->resolve ? AB_PILOT_BLOCKS : (uint32_t)blocks, .pilot = typed->resolve ? AB_PILOT_BLOCKS : 0, .resolve = resolve * .01 };
+                                       .blocks = typed->resolve ? AB_PILOT_BLOCKS : (uint32_t)blocks,
+                                       .pilot = typed->resolve ? AB_PILOT_BLOCKS : 0, .resolve = resolve * .01 };
     record->command[AB_A] = strdup(typed->a);
     record->command[AB_B] = strdup(typed->b ? typed->b : typed->a);
     if (typed->span && asprintf(&record->metric, "span %s", typed->span) < 0)
@@ -130,7 +132,8 @@ static void look_at_holders(struct ab_facts *holders)
 /* CLI_OK, or the status with the sentence printed. */
 static int look_at_arms(const struct typed *typed, struct ab_record *record)
 {
-    bool good = hbg__ab_arm_look(&record->arm[AB_A], record->command[AB_A]) && hbg__ab_arm_look(&record->arm[AB_B], record->command[AB_B]) && hbg__ab_host_look(&record->host);
+    bool good = hbg__ab_arm_look(&record->arm[AB_A], record->command[AB_A]) &&
+                hbg__ab_arm_look(&record->arm[AB_B], record->command[AB_B]) && hbg__ab_host_look(&record->host);
 
     record->causes = good ? hbg__ab_arms_compare(&record->differences, &record->arm[AB_A], &record->arm[AB_B]) : -1;
     if (record->causes < 0) {
@@ -157,7 +160,8 @@ static void carry_attempts(const char *path, struct ab_record *record)
         free(before);
         return;
     }
-    if (strcmp(before->command[AB_A], record->command[AB_A]) == 0 && strcmp(before->command[AB_B], record->command[AB_B]) == 0 && strcmp(before->metric, record->metric) == 0) {
+    if (strcmp(before->command[AB_A], record->command[AB_A]) == 0 &&
+        strcmp(before->command[AB_B], record->command[AB_B]) == 0 && strcmp(before->metric, record->metric) == 0) {
         for (size_t i = 0; i < before->attempts.count; i++)
             (void)hbg__ab_fact(&record->attempts, before->attempts.fact[i].name, "%s", before->attempts.fact[i].value);
         words = hbg__ab_attempt_words(before);
@@ -236,7 +240,8 @@ static int simulate(const struct typed *typed)
 
     if (!hbg__cli_take("ab", "--blocks", typed->blocks, 2, SIMULATED_MOST, &blocks) || !hbg__cli_take("ab", "--seed", typed->seed, 0, UINT64_MAX, &seed))
         return CLI_MISUSED;
-    printf("%d comparisons of two equal arms each, %" PRIu64 " blocks, seed %" PRIu64 "\n\n%-16s %18s %18s\n", TRIALS, blocks, seed, "the machine", "interval excludes 0", "FASTER or SLOWER");
+    printf("%d comparisons of two equal arms each, %" PRIu64 " blocks, seed %" PRIu64 "\n\n%-16s %18s %18s\n", TRIALS, blocks, seed, "the machine",
+           "interval excludes 0", "FASTER or SLOWER");
     for (size_t i = 0; i < hbg__ab_scenario_count; i++) {
         struct ab_rates rates = hbg__ab_simulate(&hbg__ab_scenarios[i], 0.0, (uint32_t)blocks, TRIALS, seed + i);
         printf("%-16s %17.2f %% %16.2f %%\n", hbg__ab_scenarios[i].name, 100 * rates.interval, 100 * rates.verdict);
@@ -333,13 +338,13 @@ static int compare(const struct typed *typed, struct ab_record *record)
 static bool line_makes_sense(const struct typed *typed, const char *const *rest, size_t count)
 {
     struct named_files files = { 0 };
-    bool alone = typed->recheck || typed->simulate;
+    bool alone = typed->recheck || typed->simulate, arms = typed->a || typed->b || typed->out || typed->aa || typed->metric || typed->span;
 
     if (count) {
         hbg__cli_error("ab", "`%s` is one argument too many: commands stand behind -a and -b, in quotes", rest[0]);
         return false;
     }
-    if ((typed->recheck && typed->simulate) || (alone && (typed->a || typed->b || typed->out || typed->aa || typed->metric || typed->span)) || (typed->simulate && (typed->json || typed->page))) {
+    if ((typed->recheck && typed->simulate) || (alone && arms) || (typed->simulate && (typed->json || typed->page))) {
         hbg__cli_error("ab", "%s stands alone", typed->simulate ? "--simulate" : "--recheck");
         return false;
     }

@@ -298,11 +298,14 @@ static void decide_by_blocks(struct ab_outcome *o, const struct work *w)
     else if (o->block_lag1 > .5)
         decide(o, AB_INCONCLUSIVE, "blocks resemble their neighbours (lag-1 %.2f): they are not independent", o->block_lag1);
     else if (o->low90 > -w->rules->margin && o->high90 < w->rules->margin)
-        decide(o, AB_EQUIVALENT, "the 90 %% interval [%+.2f, %+.2f] %% lies inside of the margin of %g %%", 100 * o->low90, 100 * o->high90, 100 * w->rules->margin);
+        decide(o, AB_EQUIVALENT, "the 90 %% interval [%+.2f, %+.2f] %% lies inside of the margin of %g %%", 100 * o->low90, 100 * o->high90,
+               100 * w->rules->margin);
     else if (o->significant)
-        decide(o, better ? AB_FASTER : AB_SLOWER, "the 95 %% interval [%+.2f, %+.2f] %% excludes 0, and the sign-flip test agrees", 100 * o->low, 100 * o->high);
+        decide(o, better ? AB_FASTER : AB_SLOWER, "the 95 %% interval [%+.2f, %+.2f] %% excludes 0, and the sign-flip test agrees", 100 * o->low,
+               100 * o->high);
     else if (!o->t_excludes)
-        decide(o, AB_INCONCLUSIVE, "the 95 %% interval [%+.2f, %+.2f] %% holds 0 and reaches beyond the margin of %g %%", 100 * o->low, 100 * o->high, 100 * w->rules->margin);
+        decide(o, AB_INCONCLUSIVE, "the 95 %% interval [%+.2f, %+.2f] %% holds 0 and reaches beyond the margin of %g %%", 100 * o->low, 100 * o->high,
+               100 * w->rules->margin);
     else
         decide(o, AB_INCONCLUSIVE, "the interval excludes 0, but the sign-flip p is %.3f and Hodges-Lehmann %+.2f %%", o->flip_p, 100 * o->hodges_lehmann);
 }

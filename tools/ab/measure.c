@@ -178,12 +178,14 @@ static enum ab_ending settle_inner(struct ab_measuring *m, struct first_runs *f)
         return ending;
     rounds = record->rounds > 0.0 ? record->rounds : least(f->warm);
     if (rounds < AB_LEAST_ROUNDS || least(f->warm) < rounds) {
-        snprintf(m->why, sizeof m->why, "a process reports %.0f rounds of which %.0f are warm, and a batch needs %.0f warm ones; with {rounds} in both commands their number is put there", least(f->rounds),
+        snprintf(m->why, sizeof m->why, "a process reports %.0f rounds of which %.0f are warm, and a batch needs %.0f warm ones; with {rounds} in both "
+                 "commands their number is put there", least(f->rounds),
                  least(f->warm), fmax(rounds, AB_LEAST_ROUNDS));
         return AB_REFUSED;
     }
     if (least(f->seconds) < batch_least_s) {
-        snprintf(m->why, sizeof m->why, "a process takes %.0f ms, and a batch needs 100; with {rounds} in both commands their number is put there", 1e3 * least(f->seconds));
+        snprintf(m->why, sizeof m->why, "a process takes %.0f ms, and a batch needs 100; with {rounds} in both commands their number is put there",
+                 1e3 * least(f->seconds));
         return AB_REFUSED;
     }
     record->rounds = rounds;
@@ -263,7 +265,8 @@ static void show(const struct ab_measuring *m, const struct ab_series *series, u
         snprintf(foreign, sizeof foreign, ", others %.1f %%, load %.2f", 100 * s.foreign, last->sample[AB_END].load);
     }
     left = done > 0.0 ? passed / done * (ahead * AB_BATCHES - done) : ahead * AB_BATCHES * m->process_s * (m->record->inner ? 1.0 : m->record->rounds);
-    fprintf(stderr, "\r\033[K%s block %" PRIu32 " of %.0f, batch %" PRIu32 " of %d%s, %.0f s left", control ? "A/A" : "A/B", block + 1, ahead, slot + 1, AB_BATCHES, foreign, fmax(0.0, left));
+    fprintf(stderr, "\r\033[K%s block %" PRIu32 " of %.0f, batch %" PRIu32 " of %d%s, %.0f s left", control ? "A/A" : "A/B", block + 1, ahead,
+            slot + 1, AB_BATCHES, foreign, fmax(0.0, left));
     fflush(stderr);
 }
 
@@ -374,7 +377,8 @@ static void size_up(struct ab_measuring *m, const struct ab_series *series)
     wanted = hbg__ab_blocks_after(rules.pilot, outcome.sd_d, rules.resolve);
     record->rules.blocks = (uint32_t)fmin(wanted, BLOCKS_MOST);
     if (!m->quiet)
-        fprintf(stderr, "%shbg ab: after %u blocks: they deviate by %.2f %%, so that %.0f blocks resolve %g %%%s\n", m->live ? "\r\033[K" : "", rules.pilot, 100 * outcome.sd_d, wanted, 100 * rules.resolve,
+        fprintf(stderr, "%shbg ab: after %u blocks: they deviate by %.2f %%, so that %.0f blocks resolve %g %%%s\n", m->live ? "\r\033[K" : "",
+                rules.pilot, 100 * outcome.sd_d, wanted, 100 * rules.resolve,
                 wanted > BLOCKS_MOST ? "; it stops at 1000" : "");
 }
 

@@ -228,7 +228,9 @@ bool hbg__ab_metric_read(struct ab_metric *metric, const char *output, size_t si
     default: good = read_span(metric, trace, values, parts, why, why_size); break;
     }
     if (good && !values->count) {
-        snprintf(why, why_size, metric->kind == AB_REGEX ? "nothing of its output matches `%s`" : metric->kind == AB_JSON ? "its output has no number at `%s`" : metric->note ? "its trace has no span `%s` with that note" : "its trace has no span `%s`", metric->text);
+        const char *format = metric->kind == AB_REGEX ? "nothing of its output matches `%s`" : metric->kind == AB_JSON ? "its output has no number at `%s`"
+                             : metric->note ? "its trace has no span `%s` with that note" : "its trace has no span `%s`";
+        snprintf(why, why_size, format, metric->text);
         good = false;
     } else if (!good && !*why) {
         snprintf(why, why_size, "no memory for its numbers");

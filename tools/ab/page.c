@@ -68,7 +68,8 @@ static void open_svg(struct plot *p, double scale, const char *unit)
     fprintf(p->file, "<svg viewBox=\"0 0 %d %d\">\n", WIDTH, p->height);
     step = round_step((p->y1 - p->y0) * scale) / scale;
     for (double i = ceil(p->y0 / step); i * step <= p->y1; i++)
-        fprintf(p->file, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%.6g%s</text>\n", LEFT, WIDTH - RIGHT, at_y(p, i * step), at_y(p, i * step),
+        fprintf(p->file, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" "
+                "text-anchor=\"end\">%.6g%s</text>\n", LEFT, WIDTH - RIGHT, at_y(p, i * step), at_y(p, i * step),
                 LEFT - 6, at_y(p, i * step) + 4, i * step * scale, unit);
 }
 
@@ -90,20 +91,24 @@ static void draw_batches(FILE *file, const struct ab_record *record, const struc
         const char *arm = b->arm == AB_A ? "a" : "b";
 
         if (b->slot == 0 && i)
-            fprintf(file, "<line class=\"block\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>\n", at_x(&p, (double)i), at_x(&p, (double)i), TOP, p.height - BOTTOM);
+            fprintf(file, "<line class=\"block\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>\n", at_x(&p, (double)i), at_x(&p, (double)i), TOP,
+                    p.height - BOTTOM);
         if (sorted && b->round_count) {
             memcpy(sorted, b->round, b->round_count * sizeof *sorted);
             middle = hbg__sample_median(sorted, b->round_count);
             if (record->rules.mean)
                 middle = hbg__sample_mean(b->round, b->round_count);
-            fprintf(file, "<g class=\"%s%s\"><title>block %u, batch %u, %s: %.6g, %zu rounds from %.6g to %.6g%s</title>", arm, s->dropped[b->block] ? " dropped" : "", b->block + 1, b->slot + 1,
+            fprintf(file, "<g class=\"%s%s\"><title>block %u, batch %u, %s: %.6g, %zu rounds from %.6g to %.6g%s</title>", arm,
+                    s->dropped[b->block] ? " dropped" : "", b->block + 1, b->slot + 1,
                     b->arm == AB_A ? "A" : "B", middle, b->round_count, sorted[0], sorted[b->round_count - 1], s->dropped[b->block] ? ", dropped" : "");
-            fprintf(file, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/><circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/></g>\n", x, x, at_y(&p, sorted[0]), at_y(&p, sorted[b->round_count - 1]), x,
+            fprintf(file, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/><circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/></g>\n", x, x,
+                    at_y(&p, sorted[0]), at_y(&p, sorted[b->round_count - 1]), x,
                     at_y(&p, middle));
         }
         free(sorted);
     }
-    fputs("</svg>\n<p><span class=\"a\">&#9679; A</span> <span class=\"b\">&#9679; B</span>; the line of a batch goes from its smallest round to its largest; hollow ones do not count.</p>\n", file);
+    fputs("</svg>\n<p><span class=\"a\">&#9679; A</span> <span class=\"b\">&#9679; B</span>; the line of a batch goes from its smallest round to its "
+          "largest; hollow ones do not count.</p>\n", file);
 }
 
 static void draw_effects(FILE *file, const struct ab_record *record)
@@ -127,13 +132,17 @@ static void draw_effects(FILE *file, const struct ab_record *record)
         take_y(&p, -margin);
         take_y(&p, margin);
         open_svg(&p, 100, " %");
-        fprintf(file, "<rect class=\"margin\" x=\"%d\" width=\"%d\" y=\"%.1f\" height=\"%.1f\"/><line class=\"zero\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT, WIDTH - LEFT - RIGHT, at_y(&p, margin),
+        fprintf(file, "<rect class=\"margin\" x=\"%d\" width=\"%d\" y=\"%.1f\" height=\"%.1f\"/><line class=\"zero\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" "
+                "y2=\"%.1f\"/>\n", LEFT, WIDTH - LEFT - RIGHT, at_y(&p, margin),
                 at_y(&p, -margin) - at_y(&p, margin), LEFT, WIDTH - RIGHT, at_y(&p, 0), at_y(&p, 0));
         for (size_t i = 0; i < count; i++)
-            fprintf(file, "<circle class=\"effect\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>%+.3f %%</title></circle>\n", at_x(&p, (double)i + .5), at_y(&p, expm1(d[i])), 100 * expm1(d[i]));
+            fprintf(file, "<circle class=\"effect\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>%+.3f %%</title></circle>\n", at_x(&p, (double)i + .5),
+                    at_y(&p, expm1(d[i])), 100 * expm1(d[i]));
         if (!isnan(o->low))
-            fprintf(file, "<g class=\"interval\"><title>%+.3f %% [%+.3f, %+.3f]</title><line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/><line class=\"inner\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/><circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/></g>\n",
-                    100 * o->effect, 100 * o->low, 100 * o->high, at_x(&p, (double)count + 1), at_x(&p, (double)count + 1), at_y(&p, o->low), at_y(&p, o->high), at_x(&p, (double)count + 1), at_x(&p, (double)count + 1),
+            fprintf(file, "<g class=\"interval\"><title>%+.3f %% [%+.3f, %+.3f]</title><line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/><line "
+                    "class=\"inner\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/><circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/></g>\n",
+                    100 * o->effect, 100 * o->low, 100 * o->high, at_x(&p, (double)count + 1), at_x(&p, (double)count + 1), at_y(&p, o->low), at_y(&p,
+        o->high), at_x(&p, (double)count + 1), at_x(&p, (double)count + 1),
                     at_y(&p, o->low90), at_y(&p, o->high90), at_x(&p, (double)count + 1), at_y(&p, o->effect));
         fputs("</svg>\n<p>On the right the 95 % interval, with that of 90 % thicker; the band is the margin.</p>\n", file);
     }
@@ -158,8 +167,10 @@ static void draw_conditions(FILE *file, const struct ab_series *s)
 
         if (!isfinite(t.foreign))
             continue;
-        fprintf(file, "<rect class=\"foreign\" x=\"%.1f\" width=\"%.1f\" y=\"%.1f\" height=\"%.1f\"><title>block %u, batch %u: others %.1f %%, steal %.2f %%, load %.2f, %.0f MHz, %.0f involuntary switches</title></rect>\n",
-                x + width * .1, width * .8, y, fmax(0.0, at_y(&p, 0.0) - y), b->block + 1, b->slot + 1, 100 * t.foreign, 100 * t.steal, b->sample[AB_END].load, b->sample[AB_MIDDLE].mhz, b->switches);
+        fprintf(file, "<rect class=\"foreign\" x=\"%.1f\" width=\"%.1f\" y=\"%.1f\" height=\"%.1f\"><title>block %u, batch %u: others %.1f %%, "
+                "steal %.2f %%, load %.2f, %.0f MHz, %.0f involuntary switches</title></rect>\n", x + width * .1, width * .8, y,
+                fmax(0.0, at_y(&p, 0.0) - y), b->block + 1, b->slot + 1, 100 * t.foreign, 100 * t.steal, b->sample[AB_END].load,
+                b->sample[AB_MIDDLE].mhz, b->switches);
     }
     fputs("</svg>\n", file);
 }
@@ -196,7 +207,8 @@ bool hbg__ab_page(FILE *file, const struct ab_record *record)
         ".effect { fill: #555; } .interval { fill: #000; stroke: #000; stroke-width: 1.5; } .inner { stroke-width: 5; } .foreign { fill: #999; }\n";
     bool good;
 
-    fprintf(file, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>hbg ab: %s</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1 id=\"verdict\">%s</h1>\n<p>", hbg__ab_verdict_name(record->verdict), style,
+    fprintf(file, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>hbg ab: "
+            "%s</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1 id=\"verdict\">%s</h1>\n<p>", hbg__ab_verdict_name(record->verdict), style,
             hbg__ab_verdict_name(record->verdict));
     put_text(file, record->why);
     fputs(".</p>\n", file);

@@ -53,7 +53,8 @@ void hbg__ab_print_declared(FILE *file, const struct ab_record *record)
         line(file, "", "%d things: an effect is not attributable to one cause", record->causes);
     line(file, "outputs", "%s", record->outputs_equal ? "equal" : "not equal, in the first run of each arm");
     line(file, "compared", "%s, %s is better, %s of a batch", record->metric, rules->higher ? "more" : "less", rules->mean ? "mean" : "median");
-    line(file, "plan", "%u blocks of 4 batches, %.0f %s each (%.0f cold before them kept apart), margin %g %%, level 95 %%, seed %" PRIu64, rules->blocks, record->rounds,
+    line(file, "plan", "%u blocks of 4 batches, %.0f %s each (%.0f cold before them kept apart), margin %g %%, level 95 %%, seed %" PRIu64,
+         rules->blocks, record->rounds,
          record->inner ? "rounds of one process" : record->rounds == 1.0 ? "process" : "processes", record->cold, 100 * rules->margin, record->series_count ? record->series[0].seed : 0);
     if (!rules->gate)
         line(file, "", "conditions drop no block, as --no-gate asks");
@@ -92,7 +93,8 @@ static void print_effect(FILE *file, const struct ab_record *record, const struc
         line(file, "effect", "B against A %+.2f %%, no interval", 100 * o->effect);
         return;
     }
-    line(file, "effect", "B against A %+.2f %%, 95 %% interval [%+.2f, %+.2f] %%, 90 %% [%+.2f, %+.2f] %%", 100 * o->effect, 100 * o->low, 100 * o->high, 100 * o->low90, 100 * o->high90);
+    line(file, "effect", "B against A %+.2f %%, 95 %% interval [%+.2f, %+.2f] %%, 90 %% [%+.2f, %+.2f] %%", 100 * o->effect, 100 * o->low,
+         100 * o->high, 100 * o->low90, 100 * o->high90);
     line(file, "checks", "sign-flip p %.4f, Hodges-Lehmann %+.2f %%", o->flip_p, 100 * o->hodges_lehmann);
 }
 
@@ -120,9 +122,11 @@ static void print_rounds(FILE *file, const struct ab_record *record, const struc
     char a[32], b[32];
 
     if (!isnan(o->round_lag1))
-        line(file, "rounds in a row", "lag-1 %.3f, notable in %.0f batches: %.0f rounds know as much as %.0f independent ones", o->round_lag1, o->lag1_notable, o->rounds, o->effective);
+        line(file, "rounds in a row", "lag-1 %.3f, notable in %.0f batches: %.0f rounds know as much as %.0f independent ones", o->round_lag1,
+             o->lag1_notable, o->rounds, o->effective);
     if (!isnan(o->design_effect))
-        line(file, "design effect", "%.1f: variance of rounds %.3g, of batches beyond it %.3g, intraclass %.2f", o->design_effect, o->variance_rounds, o->variance_batches, o->correlation);
+        line(file, "design effect", "%.1f: variance of rounds %.3g, of batches beyond it %.3g, intraclass %.2f", o->design_effect, o->variance_rounds,
+             o->variance_batches, o->correlation);
     if (!isnan(o->cold_a) || !isnan(o->cold_b))
         line(file, "cold rounds", "A %s, B %s", level_text(record, o->cold_a, a, sizeof a), level_text(record, o->cold_b, b, sizeof b));
     if (record->counter)
@@ -150,8 +154,10 @@ static void print_conditions(FILE *file, const struct ab_series *s)
         high = fmax(high, b->sample[AB_MIDDLE].mhz);
         hot = fmax(hot, b->sample[AB_END].celsius);
     }
-    line(file, "conditions", "others %.1f %% of a CPU (a batch at most %.1f), steal %.2f %%, stalls on CPU %.1f %%", 100 * foreign, 100 * most, 100 * steal, 100 * psi);
-    line(file, "", "%.0f involuntary switches, %.3g s on run queues, load %.2f to %.2f (it holds the own load)", switches, wait, s->batch[0].sample[AB_START].load, s->batch[s->batch_count - 1].sample[AB_END].load);
+    line(file, "conditions", "others %.1f %% of a CPU (a batch at most %.1f), steal %.2f %%, stalls on CPU %.1f %%", 100 * foreign, 100 * most,
+         100 * steal, 100 * psi);
+    line(file, "", "%.0f involuntary switches, %.3g s on run queues, load %.2f to %.2f (it holds the own load)", switches, wait,
+         s->batch[0].sample[AB_START].load, s->batch[s->batch_count - 1].sample[AB_END].load);
     if (isfinite(low))
         line(file, "", "%.0f to %.0f MHz", low, high);
     if (isfinite(hot))
@@ -163,7 +169,8 @@ static void print_control(FILE *file, const struct ab_record *record)
     for (size_t i = 0; i < record->series_count; i++) {
         const struct ab_outcome *o = &record->outcome[i];
         if (record->control[i] && !isnan(o->low))
-            line(file, "A against A", "%+.2f %% [%+.2f, %+.2f] %%, seed %" PRIu64 "%s", 100 * o->effect, 100 * o->low, 100 * o->high, record->series[i].seed, o->t_excludes ? ": it excludes 0" : "");
+            line(file, "A against A", "%+.2f %% [%+.2f, %+.2f] %%, seed %" PRIu64 "%s", 100 * o->effect, 100 * o->low, 100 * o->high,
+                 record->series[i].seed, o->t_excludes ? ": it excludes 0" : "");
     }
     if (!isnan(record->noise_floor))
         line(file, "noise floor", "%.2f %%, the half width of A against A", 100 * record->noise_floor);
@@ -180,7 +187,8 @@ static void print_parts(FILE *file, const struct ab_record *record)
     if (count)
         line(file, "exploratory", "spans inside of it; a control by --aa and a comparison of its own make a finding of one");
     for (size_t i = 0; i < count; i++)
-        fprintf(file, "    %-42s %+8.2f %% [%+.2f, %+.2f], Holm p %.4f, in A %s\n", effect[i].name, 100 * effect[i].effect, 100 * effect[i].low, 100 * effect[i].high, effect[i].holm,
+        fprintf(file, "    %-42s %+8.2f %% [%+.2f, %+.2f], Holm p %.4f, in A %s\n", effect[i].name, 100 * effect[i].effect, 100 * effect[i].low,
+                100 * effect[i].high, effect[i].holm,
                 level_text(record, effect[i].level_a, a, sizeof a));
 }
 
@@ -192,7 +200,8 @@ static void print_inconclusive(FILE *file, const struct ab_record *record, const
     if (!isnan(o->half))
         line(file, "reached", "a half width of %.2f %%; %.0f blocks would reach the margin of %g %%", 100 * o->half, o->needed, 100 * record->rules.margin);
     else if (!isnan(sd))
-        line(file, "reached", "no half width; with batches that deviate by %.1f %%, %.0f blocks would reach the margin of %g %%", 100 * sd, o->needed, 100 * record->rules.margin);
+        line(file, "reached", "no half width; with batches that deviate by %.1f %%, %.0f blocks would reach the margin of %g %%", 100 * sd, o->needed,
+             100 * record->rules.margin);
     for (size_t i = 0; i < sizeof finer / sizeof *finer && !isnan(sd) && isnan(o->half); i++)
         line(file, "", "%.0f blocks resolve %.0f %%", hbg__ab_blocks_needed(sd, finer[i]), 100 * finer[i]);
 }

@@ -46,7 +46,10 @@ static bool expectation_met(const struct ab_record *record, const struct ab_outc
     switch (record->expect) {
     case AB_EXPECT_FASTER: return record->verdict == AB_FASTER || (exact && slowdown < 0.0);
     case AB_EXPECT_EQUIVALENT: return record->verdict == AB_EQUIVALENT || (exact && fabs(change) < record->rules.margin);
-    case AB_EXPECT_NOT_SLOWER: return exact ? slowdown < record->rules.margin : record->verdict != AB_INVALID && o->blocks >= AB_LEAST_BLOCKS && !(o->block_lag1 > .5) && o->slowdown_bound < record->rules.margin;
+    case AB_EXPECT_NOT_SLOWER:
+        if (exact)
+            return slowdown < record->rules.margin;
+        return record->verdict != AB_INVALID && o->blocks >= AB_LEAST_BLOCKS && !(o->block_lag1 > .5) && o->slowdown_bound < record->rules.margin;
     default: return true;
     }
 }
@@ -93,7 +96,8 @@ char *hbg__ab_attempt_words(const struct ab_record *record)
 {
     const struct ab_outcome *o = &record->outcome[0];
     char *text = NULL;
-    int length = asprintf(&text, "%s, seed %" PRIu64 ", %.0f blocks, effect %+.2f %% [%+.2f, %+.2f]", hbg__ab_verdict_name(record->verdict), record->series[0].seed, o->blocks,
+    int length = asprintf(&text, "%s, seed %" PRIu64 ", %.0f blocks, effect %+.2f %% [%+.2f, %+.2f]", hbg__ab_verdict_name(record->verdict),
+                          record->series[0].seed, o->blocks,
                           100 * o->effect, 100 * o->low, 100 * o->high);
 
     return length < 0 ? NULL : text;

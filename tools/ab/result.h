@@ -54,6 +54,11 @@ bool hbg__ab_conclude(struct ab_record *record);
 /* 0 a verdict was reached, 1 the expectation is not met, 3 INVALID. */
 int hbg__ab_exit_status(const struct ab_record *record);
 
+#define AB_FORMAT "hbg-ab 1"
+
+/* Of everything that the verdict depends on, as 16 digits. */
+void hbg__ab_record_checksum(const struct ab_record *record, char *text, size_t size);
+
 /* False: not all was written. */
 bool hbg__ab_record_write(FILE *file, const struct ab_record *record);
 

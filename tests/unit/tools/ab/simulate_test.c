@@ -29,7 +29,8 @@ static void false_alarms(void **state)
             if (blocks[k] != 10 && (i % 8 != 0 || (i && blocks[k] == 20)))      /* all scenarios at ten blocks, the first and the last at other counts */
                 continue;
             rates = hbg__ab_simulate(&hbg__ab_scenarios[i], 0.0, blocks[k], TRIALS, 20261130);
-            print_message("%-14s %2u blocks: interval %.2f %%, verdict %.2f %%\n", hbg__ab_scenarios[i].name, blocks[k], 100 * rates.interval, 100 * rates.verdict);
+            print_message("%-14s %2u blocks: interval %.2f %%, verdict %.2f %%\n", hbg__ab_scenarios[i].name, blocks[k], 100 * rates.interval,
+                          100 * rates.verdict);
             if (blocks[k] >= 8)
                 assert_true(rates.interval >= .035 && rates.interval <= .065);
             assert_true(rates.verdict <= (blocks[k] == 6 ? .04 : .065));

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file of a comparison: "hbg-ab 1".
+ * The file of a comparison, read back: nothing of it is trusted, and what follows from its rounds is computed anew.
  */
 #include "tools/ab/result.h"
 
-#include "base/json_write.h"
 #include "tools/json_read.h"
 
 #include <errno.h>
@@ -12,203 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char format[] = "hbg-ab 1";
-
-/* ---- the checksum ---- */
-
-static void mix(uint64_t *hash, uint64_t bits)
-{
-    for (int i = 0; i < 8; i++)
-        *hash = (*hash ^ (bits >> 8 * i & 0xff)) * UINT64_C(0x100000001b3);
-}
-
-static void mix_f64(uint64_t *hash, double value)
-{
-    uint64_t bits;
-
-    memcpy(&bits, &value, sizeof bits);
-    mix(hash, isnan(value) ? 1 : bits);
-}
-
-static void mix_series(uint64_t *hash, const struct ab_series *s)
-{
-    mix(hash, s->seed);
-    for (uint32_t i = 0; i < s->block_count; i++)
-        mix(hash, s->dropped[i] != NULL);
-    for (size_t i = 0; i < s->batch_count; i++) {
-        const struct ab_batch *b = &s->batch[i];
-
-        mix(hash, (uint64_t)b->block << 32 | b->slot << 16 | b->arm);
-        mix_f64(hash, b->counter);
-        for (size_t k = 0; k < b->round_count; k++)
-            mix_f64(hash, b->round[k]);
-        for (size_t k = 0; k < b->cold_count; k++)
-            mix_f64(hash, b->cold[k]);
-        for (size_t k = 0; k < b->part_count; k++)
-            mix_f64(hash, b->part[k].level);
-    }
-}
-
-static void checksum(const struct ab_record *record, char *text, size_t size)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-#define AB_MIX(name, words) mix_f64(&hash, (double)record->rules.name);
-    AB_DECLARED_MAP(AB_MIX)
-#undef AB_MIX
-    mix(&hash, (uint64_t)record->expect);
-    for (size_t i = 0; i < record->series_count; i++) {
-        mix(&hash, record->control[i]);
-        mix_series(&hash, &record->series[i]);
-    }
-    snprintf(text, size, "%016" PRIx64, hash);
-}
-
-/* ---- writing ---- */
-
-static void write_facts(struct hbg__json *j, const char *key, const struct ab_facts *facts)
-{
-    hbg__json_key(j, key);
-    hbg__json_open_array(j);
-    for (size_t i = 0; i < facts->count; i++) {
-        hbg__json_open_array(j);
-        hbg__json_string(j, facts->fact[i].name);
-        hbg__json_string(j, facts->fact[i].value);
-        hbg__json_close(j);
-    }
-    hbg__json_close(j);
-}
-
-static void write_values(struct hbg__json *j, const char *key, const double *value, size_t count)
-{
-    hbg__json_key(j, key);
-    hbg__json_open_array(j);
-    for (size_t i = 0; i < count; i++)
-        hbg__json_f64(j, value[i]);
-    hbg__json_close(j);
-}
-
-static void write_batch(struct hbg__json *j, const struct ab_batch *b)
-{
-    hbg__json_open_object(j);
-    hbg__json_key_u64(j, "block", b->block);
-    hbg__json_key_u64(j, "slot", b->slot);
-    hbg__json_key_string(j, "arm", b->arm == AB_A ? "A" : "B");
-    hbg__json_key_u64(j, "padding", b->padding);
-    hbg__json_key_f64(j, "counter", b->counter);
-    hbg__json_key_f64(j, "switches", b->switches);
-    hbg__json_key_f64(j, "wait_s", b->wait_s);
-    write_values(j, "cold", b->cold, b->cold_count);
-    write_values(j, "rounds", b->round, b->round_count);
-    hbg__json_key(j, "parts");
-    hbg__json_open_object(j);
-    for (size_t i = 0; i < b->part_count; i++)
-        hbg__json_key_f64(j, b->part[i].name, b->part[i].level);
-    hbg__json_close(j);
-    hbg__json_key(j, "conditions");
-    hbg__json_open_array(j);
-    for (int i = 0; i < AB_SAMPLES; i++) {
-        hbg__json_open_object(j);
-#define AB_WRITE(name, words) hbg__json_key_f64(j, #name, b->sample[i].name);
-        AB_SAMPLE_MAP(AB_WRITE)
-#undef AB_WRITE
-        hbg__json_close(j);
-    }
-    hbg__json_close(j);
-    hbg__json_close(j);
-}
-
-static void write_outcome(struct hbg__json *j, const struct ab_outcome *o)
-{
-    hbg__json_key(j, "outcome");
-    hbg__json_open_object(j);
-    hbg__json_key_string(j, "verdict", hbg__ab_verdict_name(o->verdict));
-    hbg__json_key_string(j, "why", o->why);
-#define AB_WRITE(name, words) hbg__json_key_f64(j, #name, o->name);
-    AB_NUMBER_MAP(AB_WRITE)
-#undef AB_WRITE
-    hbg__json_close(j);
-}
-
-static void write_series(struct hbg__json *j, const struct ab_record *record, size_t index)
-{
-    const struct ab_series *s = &record->series[index];
-    char seed[24];
-
-    snprintf(seed, sizeof seed, "%" PRIu64, s->seed);           /* a string: other readers have doubles alone */
-    hbg__json_open_object(j);
-    hbg__json_key_bool(j, "control", record->control[index]);
-    hbg__json_key_string(j, "seed", seed);
-    hbg__json_key_u64(j, "blocks", s->block_count);
-    hbg__json_key(j, "dropped");
-    hbg__json_open_array(j);
-    for (uint32_t i = 0; i < s->block_count; i++)
-        hbg__json_string(j, s->dropped[i]);
-    hbg__json_close(j);
-    hbg__json_key(j, "batches");
-    hbg__json_open_array(j);
-    for (size_t i = 0; i < s->batch_count; i++)
-        write_batch(j, &s->batch[i]);
-    hbg__json_close(j);
-    write_outcome(j, &record->outcome[index]);
-    hbg__json_close(j);
-}
-
-static void write_declared(struct hbg__json *j, const struct ab_record *record)
-{
-    hbg__json_key(j, "declared");
-    hbg__json_open_object(j);
-    hbg__json_key_string(j, "a", record->command[AB_A]);
-    hbg__json_key_string(j, "b", record->command[AB_B]);
-    hbg__json_key_string(j, "metric", record->metric);
-    hbg__json_key_string(j, "counter", record->counter);
-    hbg__json_key_string(j, "expect", hbg__ab_expectation_name[record->expect]);
-    hbg__json_key_bool(j, "inner", record->inner);
-    hbg__json_key_f64(j, "rounds", record->rounds);
-    hbg__json_key_f64(j, "cold", record->cold);
-    hbg__json_key_f64(j, "timeout_s", record->timeout_s);
-    hbg__json_key_f64(j, "cool_down_s", record->cool_down_s);
-    hbg__json_key_f64(j, "projected_s", record->projected_s);
-#define AB_WRITE(name, words) hbg__json_key_f64(j, #name, (double)record->rules.name);
-    AB_DECLARED_MAP(AB_WRITE)
-#undef AB_WRITE
-    hbg__json_close(j);
-}
-
-bool hbg__ab_record_write(FILE *file, const struct ab_record *record)
-{
-    struct hbg__json json, *j = &json;
-    char sum[24];
-
-    checksum(record, sum, sizeof sum);
-    hbg__json_begin(j, file);
-    hbg__json_open_object(j);
-    hbg__json_key_string(j, "format", format);
-    hbg__json_key_string(j, "verdict", hbg__ab_verdict_name(record->verdict));
-    hbg__json_key_string(j, "why", record->why);
-    hbg__json_key_f64(j, "noise_floor", record->noise_floor);
-    hbg__json_key_bool(j, "expectation_met", record->expectation_met);
-    write_declared(j, record);
-    write_facts(j, "a", &record->arm[AB_A]);
-    write_facts(j, "b", &record->arm[AB_B]);
-    write_facts(j, "differences", &record->differences);
-    hbg__json_key_i64(j, "causes", record->causes);
-    hbg__json_key_bool(j, "outputs_equal", record->outputs_equal);
-    write_facts(j, "host", &record->host);
-    write_facts(j, "holders", &record->holders);
-    write_facts(j, "attempts", &record->attempts);
-    hbg__json_key(j, "series");
-    hbg__json_open_array(j);
-    for (size_t i = 0; i < record->series_count; i++)
-        write_series(j, record, i);
-    hbg__json_close(j);
-    hbg__json_key_string(j, "checksum", sum);
-    hbg__json_close(j);
-    return hbg__json_end(j);
-}
-
-/* ---- reading ---- */
 
 /* What went wrong first. */
 struct reading { const char *wrong; };
@@ -449,7 +251,7 @@ static bool read_document(struct ab_record *record, const struct json_document *
     const char *stored = "", *differs;
     char sum[24];
 
-    if (!hbg__json_text(v, "format", &stored) || strcmp(stored, format) != 0 || v->next) {
+    if (!hbg__json_text(v, "format", &stored) || strcmp(stored, AB_FORMAT) != 0 || v->next) {
         snprintf(why, size, "it is no result of `hbg ab`");
         return false;
     }
@@ -458,7 +260,7 @@ static bool read_document(struct ab_record *record, const struct json_document *
         snprintf(why, size, "it is damaged: `%s` is missing or wrong", r.wrong);
         return false;
     }
-    checksum(record, sum, sizeof sum);
+    hbg__ab_record_checksum(record, sum, sizeof sum);
     if (strcmp(text(&r, v, "checksum"), sum) != 0) {
         snprintf(why, size, "it is damaged: its rounds or what was declared do not have its checksum");
         return false;
