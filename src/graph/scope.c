@@ -123,7 +123,7 @@ static bool merge_free_blocks(struct hbg_graph *g)
 {
     uint32_t kept = g->free_first;
     if (g->manual || g->merged_at == g->scope_end_count) return true;
-    qsort(g->free_blocks + g->free_first, g->free_count - g->free_first, sizeof *g->free_blocks, by_offset);
+    if (g->free_count > g->free_first + 1) qsort(g->free_blocks + g->free_first, g->free_count - g->free_first, sizeof *g->free_blocks, by_offset);
     for (uint32_t i = g->free_first, end; i < g->free_count; i = end) {
         struct hbg__free_block merged;
         for (end = i + 1; end < g->free_count && g->free_blocks[end - 1].off + g->free_blocks[end - 1].size_bytes == g->free_blocks[end].off; end++) continue;
