@@ -11,7 +11,7 @@
  *     workers.c     the threads
  *
  *   field            written by    read by        order
- *   all of hbg__platform but live_streams and live_bytes: open, before the platform is shared
+ *   all of hbg__platform but live_*: open, before the platform is shared
  *   live_*           any thread    close (test)   relaxed: counts, they publish nothing
  */
 #ifndef HBG_PLATFORM_CPU_CPU_H
@@ -35,6 +35,7 @@ struct hbg__platform {
     uint32_t page_bytes;
     uint64_t reserve_bytes;             /* address space of a zone */
     struct hbg__atomic_u32 live_streams;
+    struct hbg__atomic_u32 live_blocks;
     struct hbg__atomic_u64 live_bytes;        /* of device allocations, guard pages apart */
 };
 
@@ -72,7 +73,7 @@ enum hbg__launch_state hbg__cpu_poll(struct hbg__platform *platform, struct hbg_
 bool hbg__cpu_wait(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t timeout_ns);
 void hbg__cpu_result(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__launch_result *result);
 void hbg__cpu_abort(struct hbg__platform *platform, struct hbg__stream *stream);
-bool hbg__cpu_progress(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__platform_progress *progress);
+bool hbg__cpu_progress(struct hbg__platform *platform, struct hbg__stream *stream, bool patient, struct hbg__platform_progress *progress);
 
 /* Every entry of the table but name and open. */
 #define HBG__CPU_SHARED_OPS                                                                                            \

@@ -4,7 +4,8 @@
  *     | guard page | unused | block, 256-byte aligned | 0-255 unused | guard page |        discrete
  *                  | block | unused |                                                      unified: no guards
  *
- * On a discrete device the block stands as near to the upper guard as its alignment permits, and what is not the block is
+ * Guards are pages that nobody may touch, for the first few thousand allocations of a device: each costs two mappings, of which a process
+ * has some ten thousand. On a discrete device the block stands as near to the upper guard as its alignment permits, and what is not the block is
  * poison, as is a fresh block itself; on a unified one what is not the block is poison where the device was opened with poison=1.
  * The bytes that nobody owns must still be poison when they are asked for. Zones are arenas: reserved address space without access follows their last byte.
  */
@@ -15,7 +16,7 @@
 #include "base/bits.h"
 #include "platform/cpu/cpu.h"
 
-enum { BLOCK_ALIGN = 256 };
+enum { BLOCK_ALIGN = 256, GUARDED_MAX = 8192 };
 static const uint64_t touched_whole = (uint64_t)64 << 20;      /* larger blocks are poisoned and populated at their ends only */
 
 struct mapping { uint64_t usable, guard, slack; };
@@ -45,10 +46,12 @@ enum hbg_status hbg__cpu_memory_alloc(struct hbg__platform *platform, uint64_t s
     struct mapping mapping;
     if (!measure(platform, size_bytes, &mapping)) return HBG_E_NO_MEMORY;
     size_t whole = mapping.usable + 2 * mapping.guard;
-    unsigned char *at = mmap(NULL, whole, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    /* relaxed: a count, it publishes nothing */
+    bool guarded = mapping.guard && hbg__load_relaxed32(&platform->live_blocks) < GUARDED_MAX;
+    unsigned char *at = mmap(NULL, whole, guarded ? PROT_NONE : PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) return HBG_E_NO_MEMORY;
     unsigned char *usable = at + mapping.guard;
-    if (mprotect(usable, mapping.usable, PROT_READ | PROT_WRITE)) {
+    if (guarded && mprotect(usable, mapping.usable, PROT_READ | PROT_WRITE)) {
         munmap(at, whole);
         return HBG_E_NO_MEMORY;
     }
@@ -59,6 +62,7 @@ enum hbg_status hbg__cpu_memory_alloc(struct hbg__platform *platform, uint64_t s
     else if (platform->poison) memset(usable + size_bytes, HBG__POISON, mapping.usable - size_bytes);
     /* relaxed: a count, it publishes nothing */
     hbg__fetch_add_relaxed64(&platform->live_bytes, mapping.usable);
+    hbg__fetch_add_relaxed32(&platform->live_blocks, 1);        /* relaxed: likewise */
     *address = (uint64_t)(uintptr_t)(usable + mapping.slack);
     return HBG_OK;
 }
@@ -69,6 +73,7 @@ void hbg__cpu_memory_free(struct hbg__platform *platform, uint64_t address, uint
     if (address == 0 || !measure(platform, size_bytes, &mapping)) return;
     munmap((void *)(uintptr_t)(address - mapping.slack - mapping.guard), mapping.usable + 2 * mapping.guard);
     hbg__fetch_add_relaxed64(&platform->live_bytes, -mapping.usable);       /* relaxed: as above */
+    hbg__fetch_add_relaxed32(&platform->live_blocks, (uint32_t)-1);         /* relaxed: likewise */
 }
 
 /* The first byte of [from, to) that is not poison; `to`: all of them are. */

@@ -173,6 +173,26 @@ static void copies_are_made_in_order(void **state)
     ops->close(platform);
 }
 
+/* More than the system has mappings for, if each had guard pages. */
+static void many_allocations(void **state)
+{
+    enum { COUNT = 40000 };
+    static uint64_t address[COUNT];
+    struct hbg__platform *platform = open_platform("cpu:workers=1,memory=discrete");
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(ops->memory_alloc(platform, 4, &address[i]), HBG_OK);
+        *(int32_t *)(uintptr_t)address[i] = i;
+    }
+    for (int i = 0; i < COUNT; i++) {
+        int64_t offset;
+        assert_int_equal(*(int32_t *)(uintptr_t)address[i], i);
+        assert_true(ops->memory_intact(platform, address[i], 4, &offset));
+        ops->memory_free(platform, address[i], 4);
+    }
+    ops->close(platform);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +201,7 @@ int main(void)
         cmocka_unit_test(zones_keep_their_bytes),
         cmocka_unit_test(transfers_touch_the_views_bytes),
         cmocka_unit_test(copies_are_made_in_order),
+        cmocka_unit_test(many_allocations),
     };
     if (!hbg__memory_init(&memory, NULL)) return 1;
     return cmocka_run_group_tests(tests, NULL, NULL);
