@@ -100,7 +100,8 @@ HBG_API HBG_CHECK enum hbg_status hbg_run_prepare(struct hbg_program *program, s
  *
  * Threads  any but a kernel's or a build function's
  * Cost     wakes the workers that sleep
- * Errors   HBG_E_ORDER (it is not in the state prepared), HBG_E_STALE, HBG_E_NULL, HBG_E_REENTRANT, HBG_E_DEVICE
+ * Errors   HBG_E_ORDER (it is not in the state prepared), HBG_E_STALE, HBG_E_NULL, HBG_E_REENTRANT, HBG_E_DEVICE; HBG_E_NO_MEMORY with
+ *          poison=1. After the last two the run is to be finished, which says why
  */
 HBG_API HBG_CHECK enum hbg_status hbg_run_launch(struct hbg_run run);
 

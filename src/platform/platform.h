@@ -147,8 +147,8 @@ struct hbg__platform_ops {
     void (*abort)(struct hbg__platform *platform, struct hbg__stream *stream);
     /* optional, default HBG_E_DEVICE: make an unusable device usable again */
     enum hbg_status (*recover)(struct hbg__platform *platform);
-    /* optional, default unknown */
-    bool (*progress)(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__platform_progress *progress);
+    /* optional, default unknown. patient: a millisecond may go by to see which task runs longest; else one look at some task */
+    bool (*progress)(struct hbg__platform *platform, struct hbg__stream *stream, bool patient, struct hbg__platform_progress *progress);
     /* optional, default the monotonic clock of the host, ns */
     uint64_t (*clock)(struct hbg__platform *platform);
 };

@@ -4,7 +4,9 @@
  *
  *     bind     the ranges of this run's host arguments, sorted
  *     gate     no conflict with a claimed run: claimed as well, all under the device lock, so of two threads one comes first
- *     build    hbg_read and hbg_guard pass here again, for buffers and for memory that is no argument
+ *     build    hbg_read and hbg_guard pass here again, for buffers and for memory that is no argument, and are remembered: until the run is
+ *              launched, nobody who would write them is prepared
+ *     named    the same for buffers that the build has named, and may write
  *     release  the claim ends
  *
  * Waiting for a launched run is waiting for its end, not for its finish: the waiting thread brings its outputs home itself, so one
@@ -23,7 +25,7 @@
 #include "graph/region_overlap.h"
 #include "run/run.h"
 
-enum { PAIRS_MAX = 1 << 20, LOOK_NS = 1000000 };
+enum { PAIRS_MAX = 1 << 20, LOOK_NS = 1000000, LOOKED_MAX = 1 << 12 };
 
 /* ---- which runs conflict ---- */
 
@@ -93,13 +95,17 @@ static bool writes_memory(const struct hbg__run *run, uint64_t lo, uint64_t hi)
     return false;
 }
 
-/* An argument that is not read-only, or any mention by the build, whose access nobody knows here. */
-static bool writes_buffer(const struct hbg__run *run, const struct hbg_buffer *buffer)
+static bool names_buffer(const struct hbg__run *run, const struct hbg_buffer *buffer)
 {
     const struct hbg__recording *recording = &run->kept->recording;
     for (uint32_t i = 0; i < recording->buffer_count; i++) {
         if (recording->buffers[i] == buffer) return true;
     }
+    return false;
+}
+
+static bool passes_for_writing(const struct hbg__run *run, const struct hbg_buffer *buffer)
+{
     for (uint32_t i = 0; i < run->arg_count; i++) {
         uint32_t group = run->arg[i].group;
         if (group != UINT32_MAX && run->group[group].buffer == buffer && hbg__arg_is_written(&run->arg[i].arg)) return true;
@@ -107,22 +113,45 @@ static bool writes_buffer(const struct hbg__run *run, const struct hbg_buffer *b
     return false;
 }
 
-/* What a run wants to touch: its own arguments, or, to read it, a buffer or memory. */
+/* An argument that is not read-only, or any mention by the build, whose access nobody knows here. */
+static bool writes_buffer(const struct hbg__run *run, const struct hbg_buffer *buffer)
+{
+    return names_buffer(run, buffer) || passes_for_writing(run, buffer);
+}
+
+/* Does this run write what the other, which is not launched yet, has looked at? Buffers that its build names count when that is over. */
+static bool writes_what_was_looked_at(const struct hbg__run *run, const struct hbg__run *other, bool named)
+{
+    if (other->looked_at_all) return true;
+    for (uint32_t i = 0; i < other->looked_count; i++) {
+        const struct hbg__looked *looked = &other->looked[i];
+        if (looked->buffer ? (named ? names_buffer(run, looked->buffer) : passes_for_writing(run, looked->buffer)) : !named && writes_memory(run, looked->lo, looked->hi)) return true;
+    }
+    return false;
+}
+
+/* What a run wants to touch: its own arguments, or, to read it, a buffer or memory; or buffers that its build has named. */
 struct wanted {
     const struct hbg_buffer *buffer;
     uint64_t lo, hi;                    /* lo == hi and no buffer: the arguments */
+    bool named;
     uint32_t mine, theirs;              /* arguments that conflict, where the arguments are wanted */
+    bool of_build;                      /* no: what the other's build has looked at */
     struct hbg_error *error;
 };
 
 static bool conflicts(const struct hbg__run *run, struct hbg__run *other, enum hbg__run_phase phase, struct wanted *wanted)
 {
     uint32_t i, k;
+    bool waits = phase == HBG__RUN_BINDING || phase == HBG__RUN_PREPARED;       /* for its launch: what its build saw must stay */
+    if (wanted->named) return phase == HBG__RUN_PREPARED && writes_what_was_looked_at(run, other, true);
     if (wanted->buffer) {
         bool may_write = phase == HBG__RUN_PREPARED || phase == HBG__RUN_LAUNCHING || (phase == HBG__RUN_LAUNCHED && !hbg__run_has_ended(other));
         return may_write && writes_buffer(other, wanted->buffer);
     }
     if (wanted->lo < wanted->hi) return writes_memory(other, wanted->lo, wanted->hi);
+    wanted->of_build = waits && writes_what_was_looked_at(run, other, false);
+    if (wanted->of_build) return true;
     if (!runs_conflict(run, other, &i, &k)) return false;
     wanted->mine = run->range[i].arg;
     wanted->theirs = other->range[k].arg;
@@ -162,9 +191,10 @@ static enum hbg_status say(const struct hbg__run *other, const struct wanted *wa
     char label[HBG__LABEL_BYTES];
     struct hbg_error *error = wanted->error;
     hbg__run_label(other, label);
-    if (wanted->buffer) return hbg__error_set(error, status, "buffer", "the build reads a device buffer that %s may write, %s", label, why);
-    if (wanted->lo < wanted->hi) return hbg__error_set(error, status, "memory", "the build reads memory that %s writes, %s", label, why);
-    return hbg__error_set_argument(error, status, (int)wanted->mine, "argument", "argument %u shares bytes with argument %u of %s, %s", wanted->mine, wanted->theirs, label, why);
+    if (wanted->named || wanted->of_build) return hbg__error_set(error, status, "build", "the build of %s has read what this run writes, and it is not launched: %s", label, why);
+    if (wanted->buffer) return hbg__error_set(error, status, "buffer", "the build reads a device buffer that %s may write: %s", label, why);
+    if (wanted->lo < wanted->hi) return hbg__error_set(error, status, "memory", "the build reads memory that %s writes: %s", label, why);
+    return hbg__error_set_argument(error, status, (int)wanted->mine, "argument", "argument %u shares bytes with argument %u of %s: %s", wanted->mine, wanted->theirs, label, why);
 }
 
 /* The run is launched: wait for its end and bring its outputs home. device->lock is held, and let go meanwhile. */
@@ -180,14 +210,13 @@ static enum hbg_status await_end(struct hbg__run *run, struct hbg__run *other, c
     if (phase == HBG__RUN_LAUNCHED) ended = hbg__run_wait_for_end(other, left_ns < HBG__RUN_GRACE_NS ? left_ns : HBG__RUN_GRACE_NS);
     else sched_yield();
     if (ended) (void)hbg__run_bring_home(other, NULL);      /* its own finish says what went wrong */
-    bool lost = !ended && hbg__run_is_lost(other);
-    hbg__run_entry_leave(other->entry);
+    bool lost = !ended && hbg__run_is_lost(other), late = !ended && !lost && hbg__clock_ns() >= run->until_ns;
+    if (lost) hbg__run_say_lost(other, wanted->error);
+    if (late) say(other, wanted, HBG_TIMEOUT, "it did not end in time");
+    hbg__run_entry_leave(other->entry);                     /* from here on it may be gone */
     pthread_mutex_lock(&device->lock);
     if (ended && other->claimed && other->generation == generation) other->settled = true;
-    if (ended) return HBG_OK;
-    if (!lost) return hbg__clock_ns() < run->until_ns ? HBG_OK : say(other, wanted, HBG_TIMEOUT, "which did not end in time");
-    hbg__run_say_lost(other, wanted->error);
-    return HBG_E_DEVICE;
+    return lost ? HBG_E_DEVICE : late ? HBG_TIMEOUT : HBG_OK;
 }
 
 /* One step nearer to where `other` is over; the caller looks again. device->lock is held. */
@@ -195,13 +224,33 @@ static enum hbg_status await(struct hbg__run *run, struct hbg__run *other, const
 {
     enum hbg__run_phase phase = hbg__run_word_phase(hbg__run_entry_look(other->entry));
     bool launched = phase == HBG__RUN_LAUNCHING || phase == HBG__RUN_LAUNCHED;
-    if (run->polls && !(launched && hbg__run_has_ended(other))) return say(other, wanted, HBG_E_BUSY, "which is not finished");
+    if (run->polls && !(launched && hbg__run_has_ended(other))) return say(other, wanted, HBG_E_BUSY, "it is not finished");
     if (launched) return await_end(run, other, wanted);
     if (phase == HBG__RUN_PREPARED && other->owner == run->owner && !other->handed_over)
-        return say(other, wanted, HBG_E_WOULD_DEADLOCK, "which this thread has prepared and has to launch first; set handed_over where another thread does");
-    if (hbg__clock_ns() >= run->until_ns) return say(other, wanted, HBG_TIMEOUT, "which did not end in time");
+        return say(other, wanted, HBG_E_WOULD_DEADLOCK, "this thread has prepared it and has to launch it first; set handed_over where another thread does");
+    if (hbg__clock_ns() >= run->until_ns) return say(other, wanted, HBG_TIMEOUT, "it did not end in time");
     hbg__device_wait_for_slot(run->device, LOOK_NS);        /* nobody rings when it is launched */
     return HBG_OK;
+}
+
+/* The build has looked at it. device->lock is held. */
+static void remember(struct hbg__run *run, const struct wanted *wanted)
+{
+    struct hbg__looked *last = run->looked_count ? &run->looked[run->looked_count - 1] : NULL;
+    if (run->looked_at_all) return;
+    if (last && last->buffer == wanted->buffer && (wanted->buffer || last->hi == wanted->lo)) {
+        last->hi = wanted->hi;
+        return;
+    }
+    if (run->looked_count == run->looked_capacity) {
+        uint32_t wider = run->looked_capacity ? 2 * run->looked_capacity : 16;
+        struct hbg__looked *moved = wider > LOOKED_MAX ? NULL : hbg__realloc(&run->device->memory, run->looked, run->looked_capacity * sizeof *moved, wider * sizeof *moved, 16);
+        run->looked_at_all = moved == NULL;
+        if (!moved) return;
+        run->looked = moved;
+        run->looked_capacity = wider;
+    }
+    run->looked[run->looked_count++] = (struct hbg__looked){ wanted->buffer, wanted->lo, wanted->hi };
 }
 
 static enum hbg_status pass(struct hbg__run *run, struct wanted *wanted, bool claim)
@@ -211,8 +260,11 @@ static enum hbg_status pass(struct hbg__run *run, struct wanted *wanted, bool cl
     struct hbg__run *other;
     pthread_mutex_lock(&device->lock);
     while (!status && (other = find_conflict(run, wanted)) != NULL) status = await(run, other, wanted);
+    if (!status && !claim && !wanted->named) remember(run, wanted);
     if (!status && claim) {
         run->claimed = true;
+        run->looked_count = 0;
+        run->looked_at_all = false;
         run->settled = false;
     }
     pthread_mutex_unlock(&device->lock);
@@ -236,6 +288,20 @@ enum hbg_status hbg__run_settle(struct hbg__run *run, const struct hbg_buffer *b
     if (wait) return pass(run, &wanted, false);
     pthread_mutex_lock(&device->lock);
     bool busy = find_conflict(run, &wanted) != NULL;
+    if (!busy) remember(run, &wanted);
     pthread_mutex_unlock(&device->lock);
     return busy ? HBG_E_BUSY : HBG_OK;
+}
+
+enum hbg_status hbg__run_pass_named(struct hbg__run *run)
+{
+    struct wanted wanted = { .named = true, .error = run->error };
+    return run->device->depth == 1 || run->kept->recording.buffer_count == 0 ? HBG_OK : pass(run, &wanted, false);
+}
+
+void hbg__run_free_looked(struct hbg__run *run)
+{
+    hbg__free(&run->device->memory, run->looked, run->looked_capacity * sizeof *run->looked, 16);
+    run->looked = NULL;
+    run->looked_count = run->looked_capacity = 0;
 }

@@ -40,7 +40,7 @@ void hbg__run_say_lost(const struct hbg__run *run, struct hbg_error *error)
     struct hbg__platform_progress now;
     struct hbg_error text = { .size = sizeof text };
     char label[HBG__LABEL_BYTES];
-    if (!device->ops->progress || !device->ops->progress(device->platform, run->streams.stream[HBG__STREAM_WORK], &now)) {
+    if (!device->ops->progress || !device->ops->progress(device->platform, run->streams.stream[HBG__STREAM_WORK], false, &now)) {
         hbg__error_set(error, HBG_E_DEVICE, run->program->name, "%s was cancelled and does not end: the device is unusable until it does; close it and open another", hbg__run_label(run, label));
         return;
     }

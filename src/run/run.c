@@ -54,6 +54,7 @@ void hbg__run_close(struct hbg__run *run)
     hbg__run_free_arguments(run);
     hbg__run_free_descriptor(run);
     hbg__watch_free(run);
+    hbg__run_free_looked(run);
     HBG__DELETE(&device->memory, run->spans);
     hbg__free(&device->memory, run->collected, run->collected_bytes, HBG__LINE);
     pthread_mutex_destroy(&run->home_lock);
@@ -223,6 +224,7 @@ static enum hbg_status bind(struct hbg__run *run, struct hbg_arg_list list, stru
     if (HBG_UNLIKELY(status)) return status;
     hbg__span_next(run->spans, HBG__SPAN_ARGS, HBG__SPAN_BUILD);
     status = hbg__run_record(run, error);
+    if (HBG_LIKELY(!status)) status = hbg__run_pass_named(run);
     if (HBG_UNLIKELY(status)) return status;
     const struct hbg__recording *recording = &run->kept->recording;
     hbg__span_values(run->spans, HBG__SPAN_BUILD, run->replayed, recording->task_count, recording->edge_count, recording->image_bytes);
@@ -382,24 +384,23 @@ enum hbg_status hbg_run_poll(struct hbg_run handle, enum hbg_run_state *state)
     return HBG_OK;
 }
 
-/* For a wait that timed out; the device lock is held. */
-static void say_what_runs(struct hbg__run *run, uint64_t timeout_ns)
+/* For a wait that timed out: what runs, as seen without a lock. */
+static void say_what_runs(struct hbg__run *run, uint64_t timeout_ns, struct hbg_error *text)
 {
     struct hbg_device *device = run->device;
+    struct hbg__stream *stream = run->streams.stream[HBG__STREAM_WORK];
     struct hbg__platform_progress now;
     char label[HBG__LABEL_BYTES];
-    if (!device->ops->progress || !device->ops->progress(device->platform, run->streams.stream[HBG__STREAM_WORK], &now)) {
-        bool queued = device->ops->poll(device->platform, run->streams.stream[HBG__STREAM_WORK]) == HBG__LAUNCH_QUEUED;
-        hbg__error_set(run->error, HBG_TIMEOUT, run->program->name, "%s did not end within %" PRIu64 " ns; %s", hbg__run_label(run, label), timeout_ns,
+    if (!device->ops->progress || !device->ops->progress(device->platform, stream, timeout_ns != 0, &now)) {
+        bool queued = device->ops->poll(device->platform, stream) == HBG__LAUNCH_QUEUED;
+        hbg__error_set(text, HBG_TIMEOUT, run->program->name, "%s did not end within %" PRIu64 " ns; %s", hbg__run_label(run, label), timeout_ns,
                        queued ? "it waits for the runs that were launched before it" : "no task runs at this moment");
         return;
     }
     const char *kernel = hbg__program_kernel_name(run->program, now.kernel);
-    struct hbg_error text = { .size = sizeof text };
-    hbg__error_set(&text, HBG_TIMEOUT, kernel, "%s did not end within %" PRIu64 " ns: task %u (kernel \"%.60s\") runs longest, on worker %u",
+    hbg__error_set(text, HBG_TIMEOUT, kernel, "%s did not end within %" PRIu64 " ns: task %u (kernel \"%.60s\") runs longest, on worker %u",
                    hbg__run_label(run, label), timeout_ns, now.task, kernel, now.worker);
-    text.task = now.task;
-    hbg__error_copy(run->error, &text);
+    text->task = now.task;
 }
 
 bool hbg__run_wait_for_end(struct hbg__run *run, uint64_t timeout_ns)
@@ -444,10 +445,12 @@ static enum hbg_status wait_in(struct hbg__run *run, enum hbg__run_phase phase, 
         if (HBG_UNLIKELY(run->error != NULL)) forget_timeouts(run);
         return HBG_OK;
     }
+    struct hbg_error text = { .size = sizeof text };
+    if (run->error) say_what_runs(run, timeout_ns, &text);
     pthread_mutex_lock(&run->device->lock);     /* several may wait for one run, and it has one error to write to */
     struct hbg__run *lost = hbg__run_is_lost(run) ? run : find_lost(run->device);
     if (lost) hbg__run_say_lost(lost, run->error);
-    else say_what_runs(run, timeout_ns);
+    else hbg__error_copy(run->error, &text);
     run->has_said = true;
     pthread_mutex_unlock(&run->device->lock);
     return lost ? HBG_E_DEVICE : HBG_TIMEOUT;

@@ -132,25 +132,18 @@ void hbg__sched_cancel(struct hbg__sched *sched)
     hbg__fetch_or_acq_rel32(&sched->stop, HBG__STOP_CANCEL);
 }
 
-/* A task that is still running a little later is taken for the longest: called when a wait timed out. */
 bool hbg__sched_progress(struct hbg__sched *sched, uint32_t *task, uint32_t *kernel, uint32_t *worker)
 {
-    enum { LITTLE_NS = 200000, LOOKS_MAX = 16 };
-    uint32_t found = HBG__NIL, at = 0;
-    for (uint32_t i = 0, looks = 0; i < sched->options.worker_count && looks < LOOKS_MAX; ++i) {
-        uint32_t running = hbg__load_relaxed32(&sched->worker[i].running);      /* relaxed: a glance. */
+    uint32_t count = sched->options.worker_count, at = *worker < count ? *worker : 0;
+    for (uint32_t i = 0; i < count; ++i, at = at + 1 < count ? at + 1 : 0) {
+        uint32_t running = hbg__load_relaxed32(&sched->worker[at].running);     /* relaxed: a glance. */
         if (running >= sched->run.graph.task_count) continue;
-        found = running;
-        at = i;
-        ++looks;
-        hbg__word_wait(&sched->worker[i].nap, 0, LITTLE_NS);
-        if (hbg__load_relaxed32(&sched->worker[i].running) == running) break;   /* relaxed: likewise. */
+        *task = running;
+        *kernel = hbg__image_record(sched->run.graph.payload, running)->kernel;
+        *worker = at;
+        return true;
     }
-    if (found == HBG__NIL) return false;
-    *task = found;
-    *kernel = hbg__image_record(sched->run.graph.payload, found)->kernel;
-    *worker = at;
-    return true;
+    return false;
 }
 
 /* Workers that wait for tasks of the stuck ones leave as after a halt; whoever is last, if ever, concludes for nobody. */

@@ -158,6 +158,7 @@ void hbg__sched_launch(struct hbg__sched *sched, const struct hbg__launch *launc
 bool hbg__sched_poll(struct hbg__sched *sched);
 bool hbg__sched_wait(struct hbg__sched *sched, uint64_t timeout_ns);
 void hbg__sched_cancel(struct hbg__sched *sched);
+/* Somebody's task, that of *worker if it has one; the launch is in flight and stays so during the call. */
 bool hbg__sched_progress(struct hbg__sched *sched, uint32_t *task, uint32_t *kernel, uint32_t *worker);
 void hbg__sched_close(struct hbg__sched *sched);       /* every hbg__sched_serve() returns; no launch in flight */
 /* The same over a launch that does not end: whoever is in a kernel returns after it, if ever. The memory stays. */

@@ -387,6 +387,14 @@ static void guarding_build(struct hbg_graph *g, const struct hbg_args *args, con
     hbg_submit(g, SET, hbg_out(hbg_args_region(args, 0)), hbg_i32(*told));
 }
 
+static struct hbg_region named_region;
+
+static void naming_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)args, (void)params;
+    hbg_submit(g, SET, hbg_out(named_region), hbg_i32(0));
+}
+
 static void a_build_waits_for_what_it_reads(struct hbg_device *device, const struct device_kind *kind)
 {
     (void)kind;
@@ -400,6 +408,8 @@ static void a_build_waits_for_what_it_reads(struct hbg_device *device, const str
     assert_int_equal(hbg_buffer_create(device, sizeof y, &buffer), HBG_OK);
     struct hbg_region table = hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(LENGTH));
     struct hbg_program *writer = PROGRAM(device, set_build, kernels);
+    named_region = table;
+    struct hbg_program *named = PROGRAM(device, naming_build, kernels);
     for (int pure = 0; pure < 2; pure++) {
         struct hbg_program *reader = program_create(device, &(struct program_spec){ .build = reading_build, KERNEL_TABLE(kernels), .pure = pure });
         struct hbg_program *guard = program_create(device, &(struct program_spec){ .build = guarding_build, KERNEL_TABLE(kernels), .pure = pure });
@@ -423,10 +433,26 @@ static void a_build_waits_for_what_it_reads(struct hbg_device *device, const str
             ends(second, HBG_OK);
             ends(first, HBG_OK);
             assert_int_equal(z[3], 10 + i / 2);
+
+            first = prepared(guard, list);                              /* what a build has seen stays until its run is launched */
+            assert_int_equal(hbg_run_prepare(writer, SET_ARGS(y, 0, 0), &options, &second), HBG_E_BUSY);
+            assert_non_null(strstr(error.text, "build"));
+            assert_int_equal(hbg_run_launch(first), HBG_OK);
+            second = launched(writer, SET_ARGS(y, 10 + i / 2, 0));
+            ends(first, HBG_OK);
+            ends(second, HBG_OK);
+            list = HBG_ARGS(hbg_in(table), hbg_out(HOST_I32(z, LENGTH)));
+            first = prepared(reader, list);
+            assert_int_equal(hbg_run_prepare(writer, HBG_ARGS(hbg_out(table), hbg_i32(0), hbg_i32(0)), &options, &second), HBG_E_BUSY);
+            assert_int_equal(hbg_run_prepare(named, HBG_NO_ARGS, &options, &second), HBG_E_BUSY);
+            assert_int_equal(hbg_run_cancel(first), HBG_OK);
+            assert_int_equal(hbg_run_finish(first, NULL), HBG_E_CANCELLED);
+            program_run(named, HBG_NO_ARGS, NULL, NULL);
         }
         hbg_program_destroy(guard);
         hbg_program_destroy(reader);
     }
+    hbg_program_destroy(named);
     hbg_program_destroy(writer);
     hbg_buffer_destroy(buffer);
 }
@@ -566,6 +592,69 @@ static void threads_prepare_at_once(struct hbg_device *device, const struct devi
     hbg_program_destroy(program);
 }
 
+/* A wait that times out says what runs, while one run after the other ends, begins and goes. */
+static void short_waits_see_runs_come_and_go(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    static int32_t out[DEPTH][LENGTH];
+    struct hbg_program *program = PROGRAM(device, set_build, kernels);
+    struct hbg_error error = HBG_OPTIONS(error);
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
+    struct hbg_run run[DEPTH];
+    int runs = test_scaled(1000);
+    options.error = &error;
+    for (int n = 0; n < runs + DEPTH; n++) {
+        int at = n % DEPTH;
+        if (n >= DEPTH) {
+            enum hbg_status status;
+            uint64_t begin = wall_ns();
+            while ((status = hbg_run_wait(run[at], n % 2 ? 0 : 1000)) == HBG_TIMEOUT && wall_ns() - begin < 20000000000u) {}
+            assert_int_equal(status, HBG_OK);
+            assert_int_equal(hbg_run_finish(run[at], NULL), HBG_OK);
+            assert_int_equal(out[at][0], n - DEPTH);
+        }
+        if (n >= runs) continue;
+        assert_int_equal(hbg_run_prepare(program, SET_ARGS(out[at], n, n % 5 * 20), &options, &run[at]), HBG_OK);
+        assert_int_equal(hbg_run_launch(run[at]), HBG_OK);
+    }
+    hbg_program_destroy(program);
+}
+
+struct rival { struct hbg_program *program; int32_t *shared; int runs; };
+
+/* All want the same memory, and none waits long for it. */
+static void *be_rival(void *user)
+{
+    struct rival *r = user;
+    struct hbg_error error = HBG_OPTIONS(error);
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
+    options.error = &error;
+    for (int i = 0; i < r->runs; i++) {
+        struct hbg_run run;
+        options.slot_timeout_ns = 1000 + (uint64_t)i % 40 * 1000;
+        enum hbg_status status = hbg_run_prepare(r->program, SET_ARGS(r->shared, i, i % 3 * 20), &options, &run);
+        if (status == HBG_TIMEOUT) continue;
+        if (status || hbg_run_launch(run) || hbg_run_wait(run, HBG_FOREVER) || hbg_run_finish(run, NULL)) return user;
+    }
+    return NULL;
+}
+
+static void timeouts_at_the_gate_meet_finishes(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    enum { RIVALS = 4 };
+    static int32_t shared[LENGTH];
+    struct rival rival = { PROGRAM(device, set_build, kernels), shared, test_scaled(2000) };
+    pthread_t thread[RIVALS];
+    for (int i = 0; i < RIVALS; i++) assert_int_equal(pthread_create(&thread[i], NULL, be_rival, &rival), 0);
+    for (int i = 0; i < RIVALS; i++) {
+        void *failed;
+        assert_int_equal(pthread_join(thread[i], &failed), 0);
+        assert_null(failed);
+    }
+    hbg_program_destroy(rival.program);
+}
+
 /* Large arguments: the copies are made while the run before is still at work, and never after the launch that needs them. */
 static void large_uploads_are_whole(struct hbg_device *device, const struct device_kind *kind)
 {
@@ -602,7 +691,7 @@ int main(void)
         DEVICE_TEST(a_failed_run_leaves_the_others_alone), DEVICE_TEST(a_queued_run_is_cancelled_at_once), DEVICE_TEST(two_runs_share_one_recording),
         DEVICE_TEST(a_reader_waits_for_the_writer), DEVICE_TEST(a_prepare_times_out_at_the_gate), DEVICE_TEST(columns_of_one_matrix_do_not_conflict),
         DEVICE_TEST(a_build_waits_for_what_it_reads), DEVICE_TEST(a_callback_is_called_once), DEVICE_TEST(callbacks_are_in_order_and_before_the_end), DEVICE_TEST(threads_prepare_at_once),
-        DEVICE_TEST(large_uploads_are_whole),
+        DEVICE_TEST(large_uploads_are_whole), DEVICE_TEST(short_waits_see_runs_come_and_go), DEVICE_TEST(timeouts_at_the_gate_meet_finishes),
     };
     return DEVICE_TESTS_RUN(tests);
 }

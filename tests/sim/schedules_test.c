@@ -188,7 +188,7 @@ static void lost(const char *name, uint64_t seed)
 {
     enum { LONG_NS = 200000000, SETTLE_STEPS = 20000 };
     struct sim_taste taste = { .tasks = 40, .failures = true };
-    uint32_t task, kernel, worker;
+    uint32_t task, kernel, worker = 0;
     struct sim_case c;
     sim_case_draw(&c, name, seed, &taste);
     c.options.stop.worker = below(&c, c.options.workers);

@@ -145,9 +145,9 @@ void hbg__cpu_result(struct hbg__platform *platform, struct hbg__stream *stream,
 
 void hbg__cpu_abort(struct hbg__platform *platform, struct hbg__stream *stream) { hbg__line_cancel(&platform->line, &stream->ticket); }
 
-bool hbg__cpu_progress(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__platform_progress *progress)
+bool hbg__cpu_progress(struct hbg__platform *platform, struct hbg__stream *stream, bool patient, struct hbg__platform_progress *progress)
 {
-    return hbg__line_progress(&platform->line, &stream->ticket, progress);
+    return hbg__line_progress(&platform->line, &stream->ticket, patient, progress);
 }
 
 const struct hbg__resource hbg__cpu_resources[] = {

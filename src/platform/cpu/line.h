@@ -49,6 +49,7 @@ struct hbg__line {
     bool telling;                           /* somebody tells ends */
     bool abandoned;                         /* nothing is started any more */
     struct hbg__bell bell;                  /* threads that wait for the end of some ticket */
+    struct hbg__atomic_u32 nap;             /* nobody ever changes it: a place to sleep for a set time */
 };
 
 /* `workers` has hbg__line_concluded() as what is called when it concludes, and nobody else launches on it. */
@@ -77,8 +78,8 @@ void hbg__line_abandon(struct hbg__line *line);
 
 bool hbg__line_wait(struct hbg__line *line, struct hbg__ticket *ticket, uint64_t timeout_ns);
 
-/* Does it run now, and what? */
-bool hbg__line_progress(struct hbg__line *line, struct hbg__ticket *ticket, struct hbg__platform_progress *progress);
+/* Does it run now, and what? patient: up to a millisecond goes by to see which task runs longest. */
+bool hbg__line_progress(struct hbg__line *line, struct hbg__ticket *ticket, bool patient, struct hbg__platform_progress *progress);
 
 static inline enum hbg__launch_state hbg__ticket_state(const struct hbg__ticket *ticket)
 {

@@ -53,7 +53,7 @@ bool hbg__workers_wait(struct hbg__workers *workers, uint64_t timeout_ns);   /* 
 void hbg__workers_cancel(struct hbg__workers *workers);                      /* every task not yet started is skipped */
 void hbg__workers_result(struct hbg__workers *workers, struct hbg__launch_result *result);
 
-/* What runs now, for a wait that timed out: the longest-running task and its worker. False: nothing runs. */
+/* Somebody's task, that of *worker if it has one. False: nothing runs. The launch is in flight and stays so during the call. */
 bool hbg__workers_progress(struct hbg__workers *workers, uint32_t *task, uint32_t *kernel, uint32_t *worker);
 
 /* What the calling thread runs, as a worker of any device. False: it is no worker, or has no task in hand. For signal handlers. */

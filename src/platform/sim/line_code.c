@@ -147,10 +147,10 @@ void hbg__sim_line_give_up(struct hbg__sim_line *line)
     hbg__sim_unlock(line->sim);
 }
 
-bool hbg__sim_line_look(struct hbg__sim_line *line, struct hbg__ticket *ticket, struct hbg__platform_progress *progress)
+bool hbg__sim_line_look(struct hbg__sim_line *line, struct hbg__ticket *ticket, bool patient, struct hbg__platform_progress *progress)
 {
     hbg__sim_lock(line->sim);
-    bool found = hbg__line_progress(&line->line, ticket, progress);
+    bool found = hbg__line_progress(&line->line, ticket, patient, progress);
     hbg__sim_unlock(line->sim);
     return found;
 }
