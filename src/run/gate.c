@@ -25,7 +25,7 @@
 #include "graph/region_overlap.h"
 #include "run/run.h"
 
-enum { PAIRS_MAX = 1 << 20, LOOK_NS = 1000000, LOOKED_MAX = 1 << 12 };
+enum { PAIRS_MAX = 1 << 20, LOOK_NS = 1000000 };
 
 /* ---- which runs conflict ---- */
 
@@ -242,14 +242,8 @@ static void remember(struct hbg__run *run, const struct wanted *wanted)
         last->hi = wanted->hi;
         return;
     }
-    if (run->looked_count == run->looked_capacity) {
-        uint32_t wider = run->looked_capacity ? 2 * run->looked_capacity : 16;
-        struct hbg__looked *moved = wider > LOOKED_MAX ? NULL : hbg__realloc(&run->device->memory, run->looked, run->looked_capacity * sizeof *moved, wider * sizeof *moved, 16);
-        run->looked_at_all = moved == NULL;
-        if (!moved) return;
-        run->looked = moved;
-        run->looked_capacity = wider;
-    }
+    run->looked_at_all = run->looked_count == HBG__LOOKED_MAX;
+    if (run->looked_at_all) return;
     run->looked[run->looked_count++] = (struct hbg__looked){ wanted->buffer, wanted->lo, wanted->hi };
 }
 
@@ -297,11 +291,4 @@ enum hbg_status hbg__run_pass_named(struct hbg__run *run)
 {
     struct wanted wanted = { .named = true, .error = run->error };
     return run->device->depth == 1 || run->kept->recording.buffer_count == 0 ? HBG_OK : pass(run, &wanted, false);
-}
-
-void hbg__run_free_looked(struct hbg__run *run)
-{
-    hbg__free(&run->device->memory, run->looked, run->looked_capacity * sizeof *run->looked, 16);
-    run->looked = NULL;
-    run->looked_count = run->looked_capacity = 0;
 }

@@ -54,7 +54,6 @@ void hbg__run_close(struct hbg__run *run)
     hbg__run_free_arguments(run);
     hbg__run_free_descriptor(run);
     hbg__watch_free(run);
-    hbg__run_free_looked(run);
     HBG__DELETE(&device->memory, run->spans);
     hbg__free(&device->memory, run->collected, run->collected_bytes, HBG__LINE);
     pthread_mutex_destroy(&run->home_lock);

@@ -48,6 +48,7 @@ struct hbg__placed_group {
 
 struct hbg__range { uint64_t lo, hi; uint32_t arg; };
 /* What the build has looked at, or a guard: a buffer, or memory of the host. */
+enum { HBG__LOOKED_MAX = 64 };
 struct hbg__looked { const struct hbg_buffer *buffer; uint64_t lo, hi; };
 
 struct hbg__bank {
@@ -68,8 +69,8 @@ struct hbg__run {
     bool leased, handed_over;
     bool claimed;                   /* its host arguments are compared with those of later prepares: gate.c */
     bool settled;                   /* claimed, but it has ended and its outputs are home */
-    struct hbg__looked *looked;     /* under the device lock; looked_count of them, looked_capacity at most */
-    uint32_t looked_count, looked_capacity;
+    struct hbg__looked looked[HBG__LOOKED_MAX];     /* under the device lock */
+    uint32_t looked_count;
     bool looked_at_all;             /* there was no room for more: whatever is written, it may have been looked at */
     const void *owner;              /* the thread that prepared it */
     struct hbg_program *program;    /* kept until finish */
@@ -137,7 +138,6 @@ enum hbg_status hbg__run_settle(struct hbg__run *run, const struct hbg_buffer *b
                                 struct hbg_error *error);
 /* The same for buffers that the build has named, when it is over. */
 enum hbg_status hbg__run_pass_named(struct hbg__run *run);
-void hbg__run_free_looked(struct hbg__run *run);
 /* Of a run that has ended: its outputs are copied back, once. Any thread that has entered it. */
 enum hbg_status hbg__run_bring_home(struct hbg__run *run, struct hbg_error *error);
 
