@@ -37,12 +37,15 @@ struct series {
     uint32_t lane_count;
 };
 
-/* Warnings only: an error comes back as a status with its sentence, and is printed once. */
+/* Warnings, and what no status will follow: a simulated device that finds a fault stops the process. Other errors come back as a status
+   with their sentence, and are printed once. */
 static void log_warning(void *user, enum hbg_log_level level, const char *text)
 {
     (void)user;
     if (level == HBG_LOG_WARN)
         hbg__cli_error("run", "warning: %s", text);
+    else if (level == HBG_LOG_ERROR && strncmp(text, "hbg: simulated device: ", 23) == 0)
+        hbg__cli_error("run", "%s", text);
 }
 
 /* ---- statistics ---- */
@@ -195,10 +198,12 @@ static bool finish(struct series *r, struct lane *lane, bool warm, struct hbg_re
     result->size = sizeof *result;
     result->error = no_error();
     waited = hbg_run_wait(lane->run, HBG_FOREVER);
+    if (waited != HBG_OK)
+        return failed(r->outcome, "run", waited, &lane->error);
     status = hbg_run_finish(lane->run, result);
     lane->in_flight = false;
-    if (status != HBG_OK || waited != HBG_OK)
-        return failed(r->outcome, "run", status != HBG_OK ? status : waited, &result->error);
+    if (status != HBG_OK)
+        return failed(r->outcome, "run", status, &result->error);
     r->outcome->tasks = result->tasks;
     r->outcome->edges = result->edges;
     if (warm && !result->replayed) {

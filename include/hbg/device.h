@@ -105,7 +105,8 @@ struct hbg_device_options {
  *                      spin_us=N, stall_ms=N, ring=N   as above, in simulated time; 1, 20 and 64
  *                      check=0|1            look at all structures of the scheduler after each step; 1 in builds with HBG_DEBUG
  *                      patience=N           so many steps in which no task ends are a fault of hbg; 50000000
- *                      stop_worker=N, stop_step=N, stop_us=N   that worker stands still from that step on, for so long; 0: for ever
+ *                      stop_worker=N, stop_step=N, stop_us=N   that worker stands still from that step on, for so long; 0: for ever, and then
+ *                                           a wait without limit is HBG_TIMEOUT after ten simulated seconds
  *                      fail_alloc=N, fail_copy=N, fail_stream=N, fail_thread=N   the N-th one is refused; 0: none
  * options     in   borrowed for the call, but for final_counters; NULL: all defaults
  * device      out  owned: hbg_device_close()

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <hbg/image.h>
@@ -389,16 +390,18 @@ static void say_what_runs(struct hbg__run *run, uint64_t timeout_ns, struct hbg_
     struct hbg_device *device = run->device;
     struct hbg__stream *stream = run->streams.stream[HBG__STREAM_WORK];
     struct hbg__platform_progress now;
-    char label[HBG__LABEL_BYTES];
+    char label[HBG__LABEL_BYTES], within[40] = "";
+    hbg__run_label(run, label);
+    if (timeout_ns != HBG_FOREVER) snprintf(within, sizeof within, " within %" PRIu64 " ns", timeout_ns);
     if (!device->ops->progress || !device->ops->progress(device->platform, stream, timeout_ns != 0, &now)) {
         bool queued = device->ops->poll(device->platform, stream) == HBG__LAUNCH_QUEUED;
-        hbg__error_set(text, HBG_TIMEOUT, run->program->name, "%s did not end within %" PRIu64 " ns; %s", hbg__run_label(run, label), timeout_ns,
+        hbg__error_set(text, HBG_TIMEOUT, run->program->name, "%s did not end%s; %s", label, within,
                        queued ? "it waits for the runs that were launched before it" : "no task runs at this moment");
         return;
     }
     const char *kernel = hbg__program_kernel_name(run->program, now.kernel);
-    hbg__error_set(text, HBG_TIMEOUT, kernel, "%s did not end within %" PRIu64 " ns: task %u (kernel \"%.60s\") runs longest, on worker %u",
-                   hbg__run_label(run, label), timeout_ns, now.task, kernel, now.worker);
+    hbg__error_set(text, HBG_TIMEOUT, kernel, "%s did not end%s: task %u (kernel \"%.60s\") runs longest, on worker %u", label, within, now.task, kernel,
+                   now.worker);
     text->task = now.task;
 }
 

@@ -126,7 +126,7 @@ def outputs_that_cannot_be_written():
            stdout_empty=False)
     expect(["run", "gp", "--out", "/dev/full"], 1, "hbg run: `/dev/full` was not written whole: No space left", stdout_empty=False)
     with open("/dev/full", "w") as full:
-        for arguments in (["list"], ["version"], ["info"], ["run", "vector", "n=10"], ["run", "vector", "n=10", "--json", "-"]):
+        for arguments in (["list"], ["version"], ["version", "--json"], ["devices", "--json"], ["info"], ["run", "vector", "n=10"], ["run", "vector", "n=10", "--json", "-"]):
             done = subprocess.run([HBG, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
             assert done.returncode == 1 and "not written whole: No space left" in done.stderr, (arguments, done.returncode, done.stderr)
 

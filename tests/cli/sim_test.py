@@ -37,6 +37,9 @@ def main():
             with open(path) as trace:
                 traces.append(re.sub(r"\b(pid|tid|wall)=\d+", "", trace.read()))
         check(traces[0] == traces[1] and traces[0].count("\n") > 100, done)
+    for spec in ("sim:stop_worker=1,stop_step=100", "sim:workers=1,stop_worker=0,stop_step=50"):      # for ever: a wait ends all the same
+        done = run("run", "vector", "n=65536", "--rounds", "1", "--warmup", "0", "--device", spec)
+        check(done.returncode == 1 and "HBG_TIMEOUT" in done.stderr and "crashed" not in done.stderr, done)
     for wrong, status in ((("sim",), 2), (("sim", "graph"), 2), (("sim", "graphs", "--seeds", "9..5"), 2), (("sim", "graphs", "--seeds", "x"), 2),
                           (("sim", "graphs", "--mode", "rnd"), 2), (("sim", "graphs", "--workers", "65"), 2), (("sim", "graphs", "spill"), 2)):
         done = run(*wrong)

@@ -125,8 +125,10 @@ enum hbg__launch_state hbg__sim_line_poll(struct hbg__sim_line *line, struct hbg
     return state;
 }
 
+/* Where a worker stands still for ever, no wait is without limit: nobody else could end it. */
 bool hbg__sim_line_await(struct hbg__sim_line *line, struct hbg__ticket *ticket, uint64_t timeout_ns)
 {
+    if (line->sim->options.stop.length_ns == HBG__SIM_FOR_EVER && timeout_ns > HBG__SIM_LONGEST_WAIT_NS) timeout_ns = HBG__SIM_LONGEST_WAIT_NS;
     hbg__sim_lock(line->sim);
     bool ended = hbg__line_wait(&line->line, ticket, timeout_ns);
     hbg__sim_unlock(line->sim);

@@ -70,6 +70,7 @@ struct hbg__sim_options {
     uint64_t position;                  /* tests: of the first push to each queue */
 };
 #define HBG__SIM_FOR_EVER UINT64_MAX    /* stop.length_ns */
+#define HBG__SIM_LONGEST_WAIT_NS UINT64_C(10000000000)
 
 enum hbg__sim_state { HBG__SIM_READY, HBG__SIM_SLEEPS, HBG__SIM_JOINS, HBG__SIM_ENDED };
 
