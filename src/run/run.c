@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* run.c - the phases of a run. Which slot, who waits for one, and the word that guards every handle: see handle.h and run.h.
+/* run.c - the phases of a run: prepare, launch, poll, wait, cancel, finish. The word that guards every handle: handle.h.
  *
- * The device lock is taken to lease the slot, to begin finishing and to free it; what happens between belongs to whoever moved
- * the slot's word into the phase.
+ * What happens between the lease of the slot and its release (lease.c) belongs to whoever moved the slot's word into the phase.
  */
 #include "run/run.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -18,179 +16,6 @@
 #include "base/error.h"
 #include "run/abi.h"
 #include "run/buffer.h"
-
-/* Its address names the thread. */
-static _Thread_local char this_thread;
-
-/* ---- a slot's resources ---- */
-
-enum hbg_status hbg__run_open(struct hbg__run *run, struct hbg_device *device)
-{
-    run->device = device;
-    pthread_mutex_init(&run->home_lock, NULL);
-    run->entry = hbg__run_entry_take(run, &run->slot);
-    if (!run->entry) return HBG_E_NO_MEMORY;
-    if (!device->trace) return HBG_OK;
-    run->spans = HBG__NEW(&device->memory, struct hbg__run_spans);
-    if (run->spans) run->spans->trace = device->trace;
-    return run->spans ? HBG_OK : HBG_E_NO_MEMORY;
-}
-
-void hbg__run_close(struct hbg__run *run)
-{
-    struct hbg_device *device = run->device;
-    struct hbg__bank *bank = &run->bank;
-    struct hbg__buffer_ops buffers = hbg__device_buffer_ops(device);
-    if (run->entry) hbg__run_entry_give(run->slot);
-    if (run->streams.made) hbg__count(&device->counters.stream_sets_live, (uint64_t)-1);
-    hbg__stream_set_destroy(device, &run->streams);
-    device->ops->zone_close(device->platform, &bank->slots);
-    device->ops->zone_close(device->platform, &bank->heap);
-    device->ops->zone_close(device->platform, &bank->staging);
-    device->ops->zone_close(device->platform, &bank->descriptor);
-    device->ops->zone_close(device->platform, &bank->events);
-    device->ops->zone_close(device->platform, &run->scratch.device_zone);
-    hbg__recording_release(&run->scratch.recording, &device->memory, &buffers);
-    hbg__graph_destroy(run->graph);
-    hbg__run_free_arguments(run);
-    hbg__run_free_descriptor(run);
-    hbg__watch_free(run);
-    HBG__DELETE(&device->memory, run->spans);
-    hbg__free(&device->memory, run->collected, run->collected_bytes, HBG__LINE);
-    pthread_mutex_destroy(&run->home_lock);
-}
-
-/* ---- leases ---- */
-
-/* Does some run hold its slot for good, as far as one can see? device->lock is held. */
-static struct hbg__run *find_lost(struct hbg_device *device)
-{
-    for (uint32_t i = 0; i < device->depth; i++) {
-        struct hbg__run *run = &device->run[i];
-        if (run->leased && hbg__run_word_phase(hbg__run_entry_look(run->entry)) == HBG__RUN_LAUNCHED && hbg__run_is_lost(run)) return run;
-    }
-    return NULL;
-}
-
-/* A free slot; NULL, and whether all of them wait for this very thread. device->lock is held. */
-static struct hbg__run *find_free(struct hbg_device *device, bool *all_mine)
-{
-    *all_mine = true;
-    for (uint32_t i = 0; i < device->depth; i++) {
-        struct hbg__run *run = &device->run[i];
-        if (!run->leased) return run;
-        if (run->owner != &this_thread || run->handed_over) *all_mine = false;
-    }
-    return NULL;
-}
-
-void hbg__device_wait_for_slot(struct hbg_device *device, uint64_t most_ns)
-{
-    uint64_t stop_ns = hbg__clock_after_ns(most_ns);
-    struct timespec stop = { .tv_sec = (time_t)(stop_ns / 1000000000u), .tv_nsec = (long)(stop_ns % 1000000000u) };
-    device->waiting++;
-    (void)!pthread_cond_timedwait(&device->slot_free, &device->lock, &stop);
-    device->waiting--;
-}
-
-static enum hbg_status find_or_wait(struct hbg_program *program, const struct hbg_run_options *options, uint64_t until_ns, struct hbg__run **run)
-{
-    struct hbg_device *device = program->device;
-    struct hbg_error *error = options->error;
-    bool all_mine;
-    for (;;) {
-        if (device->closed) return hbg__error_set(error, HBG_E_DEVICE, "device", "the device of program \"%.60s\" was closed", program->name);
-        struct hbg__run *lost = find_lost(device);
-        if (HBG_UNLIKELY(lost != NULL)) {
-            hbg__run_say_lost(lost, error);
-            return HBG_E_DEVICE;
-        }
-        *run = find_free(device, &all_mine);
-        if (*run) return HBG_OK;
-        if (options->poll) return hbg__error_set(error, HBG_E_BUSY, "slot", "all pipeline slots of the device are in use: depth=%u", device->depth);
-        if (all_mine)
-            return hbg__error_set(error, HBG_E_WOULD_DEADLOCK, "slot", "every pipeline slot (depth=%u) is held by a run that this thread prepared and has to finish first; set handed_over where another thread finishes it", device->depth);
-        uint64_t now_ns = hbg__clock_ns();
-        if (now_ns >= until_ns) return hbg__error_set(error, HBG_TIMEOUT, "slot", "no pipeline slot became free within %" PRIu64 " ns", options->slot_timeout_ns);
-        hbg__device_wait_for_slot(device, until_ns - now_ns < HBG__RUN_GRACE_NS ? until_ns - now_ns : HBG__RUN_GRACE_NS);
-    }
-}
-
-/* A slot for this run, its streams made, its program held. */
-static enum hbg_status lease(struct hbg_program *program, const struct hbg_run_options *options, struct hbg__run **leased)
-{
-    struct hbg_device *device = program->device;
-    struct hbg__run *run = NULL;
-    uint64_t until_ns = options->slot_timeout_ns ? hbg__clock_after_ns(options->slot_timeout_ns) : UINT64_MAX;
-    pthread_mutex_lock(&device->lock);
-    enum hbg_status status = find_or_wait(program, options, until_ns, &run);
-    if (!status && !run->streams.made) {
-        status = hbg__stream_set_make(device, &run->streams);
-        if (status) hbg__error_set(options->error, status, "streams", "the stream set of slot %u cannot be made: %s", run->slot, hbg_status_text(status));
-        else {
-            hbg__count(&device->counters.stream_sets_made, 1);
-            hbg__count(&device->counters.stream_sets_live, 1);
-        }
-    }
-    if (!status) {
-        run->leased = true;
-        run->handed_over = options->handed_over;
-        run->owner = &this_thread;
-        run->until_ns = until_ns;
-        run->program = program;
-        program->references++;
-        run->generation = hbg__run_word_generation(hbg__run_entry_look(run->entry));
-        hbg__run_entry_set(run->entry, run->generation, HBG__RUN_BINDING);
-    }
-    pthread_mutex_unlock(&device->lock);
-    *leased = run;
-    return status;
-}
-
-/* Nobody compares its arguments any more. */
-static void unclaim(struct hbg__run *run)
-{
-    if (!run->claimed) return;
-    pthread_mutex_lock(&run->device->lock);
-    run->claimed = false;
-    pthread_mutex_unlock(&run->device->lock);
-}
-
-/* The slot is free for the next generation, and the program may go. */
-static void release(struct hbg__run *run)
-{
-    struct hbg_device *device = run->device;
-    struct hbg_program *program = run->program;
-    if (run->streams.made) (void)!device->ops->stream_sync(device->platform, run->streams.stream[HBG__STREAM_COPY]);   /* of a run that was not launched */
-    unclaim(run);
-    hbg__run_unrecord(run);
-    hbg__run_unbind(run);
-    pthread_mutex_lock(&device->lock);
-    uint32_t next = run->generation + 1;
-    hbg__run_entry_set(run->entry, next ? next : 1, HBG__RUN_FREE);
-    run->leased = false;
-    run->program = NULL;
-    if (device->waiting) pthread_cond_broadcast(&device->slot_free);
-    hbg__program_unlock_drop(program);
-}
-
-/* The slot is given back before what the run did is written: nobody waits for the writes. */
-static HBG_COLD void release_traced(struct hbg__run *run, enum hbg_status status)
-{
-    struct hbg__run_spans spans = *run->spans;
-    hbg__trace_hold(spans.trace);
-    hbg__span_begin(&spans, HBG__SPAN_RELEASE);
-    release(run);
-    hbg__spans_write(&spans, status);
-    hbg__trace_drop(spans.trace);
-}
-
-static void end_run(struct hbg__run *run, enum hbg_status status)
-{
-    if (HBG_LIKELY(run->spans == NULL)) release(run);
-    else release_traced(run, status);
-}
-
 /* ---- prepare ---- */
 
 static const struct hbg__log *log_of(const struct hbg_program *program) { return program ? &program->device->log : NULL; }
@@ -256,7 +81,7 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
     if (HBG_UNLIKELY(status)) return status;
     if (!program || !handle) return hbg__error_set(options.error, HBG_E_NULL, program ? "run" : "program", "hbg_run_prepare got no %s", program ? "place for the run" : "program");
     status = hbg__device_check(program->device, "hbg_run_prepare", options.error);
-    if (!status) status = lease(program, &options, &run);
+    if (!status) status = hbg__run_lease(program, &options, &run);
     if (HBG_UNLIKELY(status)) return status;
     run->times = (struct hbg__run_times){ .prepare_begin = hbg__device_now_ns(run->device) };
     run->error = options.error;
@@ -271,7 +96,7 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
     hbg__store_relaxed64(&run->cancelled_ns, 0);        /* relaxed: likewise */
     status = prepare(run, list, &options);
     if (HBG_UNLIKELY(status)) {
-        end_run(run, status);
+        hbg__run_end(run, status);
         return status;
     }
     run->times.prepare_end = hbg__device_now_ns(run->device);
@@ -450,7 +275,7 @@ static enum hbg_status wait_in(struct hbg__run *run, enum hbg__run_phase phase, 
     struct hbg_error text = { .size = sizeof text };
     if (run->error) say_what_runs(run, timeout_ns, &text);
     pthread_mutex_lock(&run->device->lock);     /* several may wait for one run, and it has one error to write to */
-    struct hbg__run *lost = hbg__run_is_lost(run) ? run : find_lost(run->device);
+    struct hbg__run *lost = hbg__run_is_lost(run) ? run : hbg__run_find_lost(run->device);
     if (lost) hbg__run_say_lost(lost, run->error);
     else hbg__error_copy(run->error, &text);
     run->has_said = true;
@@ -548,7 +373,7 @@ enum hbg_status hbg_run_finish(struct hbg_run handle, struct hbg_result *result)
     if (HBG_UNLIKELY(status)) return status;
     wait_for_callers(run);
     status = hbg__run_conclude(run, phase, result);
-    end_run(run, status);
+    hbg__run_end(run, status);
     return status;
 }
 

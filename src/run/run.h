@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* run.h - a pipeline slot: the resources of one run in flight, and the run that has them.
  *
- *     prepare   lease -> bind (bind.c: check, group) -> claim (gate.c: host data of runs in flight) -> record (record.c: replay or build) -> stage (stage.c: upload, arguments,
- *               descriptor)
+ *     prepare   lease (lease.c) -> bind (bind.c: check, group) -> claim (gate.c: host data of runs in flight) -> record (record.c:
+ *               replay or build) -> stage (stage.c: upload, arguments, descriptor)
  *     launch, poll, wait, cancel     run.c
  *     finish    result.c: copy back, explain; then the slot is free for the next generation
  *
@@ -143,8 +143,13 @@ enum hbg_status hbg__run_bring_home(struct hbg__run *run, struct hbg_error *erro
 
 /* run.c: until the launch has ended, the run's deadline (which cancels it) or the timeout. True: it has ended. */
 bool hbg__run_wait_for_end(struct hbg__run *run, uint64_t timeout_ns);
+/* lease.c: a slot for this run, its streams made, its program held; and the end of that, whatever became of the run. */
+enum hbg_status hbg__run_lease(struct hbg_program *program, const struct hbg_run_options *options, struct hbg__run **leased);
+void hbg__run_end(struct hbg__run *run, enum hbg_status status);
 /* Until a slot is freed, or a while. device->lock is held. */
 void hbg__device_wait_for_slot(struct hbg_device *device, uint64_t most_ns);
+/* A run that does not end, as far as one can see; NULL: none. device->lock is held. */
+struct hbg__run *hbg__run_find_lost(struct hbg_device *device);
 
 /* record.c: set run->kept, with one more user. */
 enum hbg_status hbg__run_record(struct hbg__run *run, struct hbg_error *error);
