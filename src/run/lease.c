@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-
 /* Its address names the thread. */
 static _Thread_local char this_thread;
 

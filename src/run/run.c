@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "run/abi.h"
 #include "run/buffer.h"
+
 /* ---- prepare ---- */
 
 static const struct hbg__log *log_of(const struct hbg_program *program) { return program ? &program->device->log : NULL; }
