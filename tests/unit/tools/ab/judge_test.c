@@ -212,7 +212,7 @@ static void parts(void **state)
     make(&s, d, 8, 0.0);
     hbg__rng_seed(&rng, 1);
     for (size_t i = 0; i < s.batch_count; i++) {
-        char name[8];
+        char name[24];
         for (int k = 0; k < 10; k++) {
             snprintf(name, sizeof name, "part%d", k);
             assert_true(hbg__ab_batch_part(&s.batch[i], name, (k == 3 && s.batch[i].arm == AB_B ? 110.0 : 100.0) * (1 + .01 * hbg__rng_f64(&rng))));
