@@ -83,7 +83,8 @@ struct hbg_run_options {
  * launched run it waits until that has ended and its outputs are in place. Buffers that only kernels touch make nobody wait: runs
  * execute in the order of their launches.
  *
- * Threads  any but a kernel's or a build function's. The build function runs on the calling thread
+ * Threads  any but a kernel's or a build function's. The build function runs on the calling thread; it is called again where a run that
+ *          another thread prepares meanwhile writes what it has read
  * Cost     with a build: proportional to the tasks submitted and the arguments; of a replay: to the arguments and the guarded values.
  *          No allocation once it is warm
  * Errors   of the arguments: HBG_E_REGION, HBG_E_ACCESS, HBG_E_SIGNATURE (the boundary's), HBG_E_LIMIT, HBG_E_UNSUPPORTED,

@@ -124,7 +124,7 @@ void hbg__region_reason(const struct hbg_region *region, const struct hbg_region
         [BAD_SIZE] = "dimension %" PRId64 " of size %" PRId64,
         [BAD_NULL] = "%" PRId64 " elements at a NULL address",
         [BAD_TOO_LARGE] = "more bytes than 63 bits can number",
-        [BAD_POSITION] = "hbg_args_region of position %" PRId64 ", which is no region of the %" PRId64 " arguments of the run",
+        [BAD_POSITION] = "hbg_args_region of position %" PRId64 ", where the boundary of %" PRId64 " has no region",
         [BAD_BUFFER] = "hbg_buffer_region of NULL, which is no buffer",
         [BAD_OFFSET] = "hbg_buffer_region at byte %" PRIu64 ", more than 63 bits can number",
     };

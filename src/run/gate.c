@@ -4,10 +4,13 @@
  *
  *     bind     the ranges of this run's host arguments, sorted
  *     gate     no conflict with a claimed run: claimed as well, all under the device lock, so of two threads one comes first
- *     build    hbg_read and hbg_guard pass here again, for buffers and for memory that is no argument, and are remembered: until the run is
- *              launched, nobody who would write them is prepared
- *     named    the same for buffers that the build has named, and may write
+ *     build    hbg_read and hbg_guard pass here again, for buffers and for memory that is no argument, and are remembered
+ *     commit   a run that writes what the build of a prepared one has looked at waits until that is launched. Builds that are still at work
+ *              and have looked at it are outdated: they begin anew, which is waited for. Then, under the same lock, the run is prepared
  *     release  the claim ends
+ *
+ * A claimed run waits for prepared ones, and these wait for nobody; or for an outdated build, which waits for nobody from then on. So
+ * no two wait for each other.
  *
  * Waiting for a launched run is waiting for its end, not for its finish: the waiting thread brings its outputs home itself, so one
  * thread that keeps several runs in flight is never stuck. A run that nobody has launched yet ends by its owner alone: where that
@@ -119,22 +122,23 @@ static bool writes_buffer(const struct hbg__run *run, const struct hbg_buffer *b
     return names_buffer(run, buffer) || passes_for_writing(run, buffer);
 }
 
-/* Does this run write what the other, which is not launched yet, has looked at? Buffers that its build names count when that is over. */
-static bool writes_what_was_looked_at(const struct hbg__run *run, const struct hbg__run *other, bool named)
+/* Does this run write what the other has looked at? Buffers that its build names count when that is over. */
+static bool writes_what_was_looked_at(const struct hbg__run *run, const struct hbg__run *other, bool built)
 {
     if (other->looked_at_all) return true;
     for (uint32_t i = 0; i < other->looked_count; i++) {
         const struct hbg__looked *looked = &other->looked[i];
-        if (looked->buffer ? (named ? names_buffer(run, looked->buffer) : passes_for_writing(run, looked->buffer)) : !named && writes_memory(run, looked->lo, looked->hi)) return true;
+        if (!looked->buffer && writes_memory(run, looked->lo, looked->hi)) return true;
+        if (looked->buffer && (passes_for_writing(run, looked->buffer) || (built && names_buffer(run, looked->buffer)))) return true;
     }
     return false;
 }
 
-/* What a run wants to touch: its own arguments, or, to read it, a buffer or memory; or buffers that its build has named. */
+/* What a run wants to touch: its own arguments, or, to read it, a buffer or memory; or to be prepared. */
 struct wanted {
     const struct hbg_buffer *buffer;
     uint64_t lo, hi;                    /* lo == hi and no buffer: the arguments */
-    bool named;
+    bool commit;
     uint32_t mine, theirs;              /* arguments that conflict, where the arguments are wanted */
     bool of_build;                      /* no: what the other's build has looked at */
     struct hbg_error *error;
@@ -143,14 +147,11 @@ struct wanted {
 static bool conflicts(const struct hbg__run *run, struct hbg__run *other, enum hbg__run_phase phase, struct wanted *wanted)
 {
     uint32_t i, k;
-    bool waits = phase == HBG__RUN_BINDING || phase == HBG__RUN_PREPARED;       /* for its launch: what its build saw must stay */
-    if (wanted->named) return phase == HBG__RUN_PREPARED && writes_what_was_looked_at(run, other, true);
-    if (wanted->buffer) {
-        bool may_write = phase == HBG__RUN_PREPARED || phase == HBG__RUN_LAUNCHING || (phase == HBG__RUN_LAUNCHED && !hbg__run_has_ended(other));
-        return may_write && writes_buffer(other, wanted->buffer);
-    }
-    if (wanted->lo < wanted->hi) return writes_memory(other, wanted->lo, wanted->hi);
-    wanted->of_build = waits && writes_what_was_looked_at(run, other, false);
+    bool ready = phase == HBG__RUN_PREPARED || phase == HBG__RUN_LAUNCHING;     /* what its build saw must stay until it is launched */
+    if (wanted->commit) return ready && writes_what_was_looked_at(run, other, true);
+    if (wanted->buffer) return (ready || (phase == HBG__RUN_LAUNCHED && !hbg__run_has_ended(other))) && writes_buffer(other, wanted->buffer);
+    if (wanted->lo < wanted->hi) return phase != HBG__RUN_BINDING && writes_memory(other, wanted->lo, wanted->hi);
+    wanted->of_build = (ready || phase == HBG__RUN_BINDING) && writes_what_was_looked_at(run, other, false);
     if (wanted->of_build) return true;
     if (!runs_conflict(run, other, &i, &k)) return false;
     wanted->mine = run->range[i].arg;
@@ -191,7 +192,7 @@ static enum hbg_status say(const struct hbg__run *other, const struct wanted *wa
     char label[HBG__LABEL_BYTES];
     struct hbg_error *error = wanted->error;
     hbg__run_label(other, label);
-    if (wanted->named || wanted->of_build) return hbg__error_set(error, status, "build", "the build of %s has read what this run writes, and it is not launched: %s", label, why);
+    if (wanted->commit || wanted->of_build) return hbg__error_set(error, status, "build", "the build of %s has read what this run writes, and it is not launched: %s", label, why);
     if (wanted->buffer) return hbg__error_set(error, status, "buffer", "the build reads a device buffer that %s may write: %s", label, why);
     if (wanted->lo < wanted->hi) return hbg__error_set(error, status, "memory", "the build reads memory that %s writes: %s", label, why);
     return hbg__error_set_argument(error, status, (int)wanted->mine, "argument", "argument %u shares bytes with argument %u of %s: %s", wanted->mine, wanted->theirs, label, why);
@@ -247,28 +248,27 @@ static void remember(struct hbg__run *run, const struct wanted *wanted)
     run->looked[run->looked_count++] = (struct hbg__looked){ wanted->buffer, wanted->lo, wanted->hi };
 }
 
-static enum hbg_status pass(struct hbg__run *run, struct wanted *wanted, bool claim)
+/* Until nobody conflicts any more. HBG_E_BUSY as well where the run is outdated: its build begins anew. device->lock is held. */
+static enum hbg_status pass(struct hbg__run *run, struct wanted *wanted)
 {
-    struct hbg_device *device = run->device;
     enum hbg_status status = HBG_OK;
     struct hbg__run *other;
-    pthread_mutex_lock(&device->lock);
-    while (!status && (other = find_conflict(run, wanted)) != NULL) status = await(run, other, wanted);
-    if (!status && !claim && !wanted->named) remember(run, wanted);
-    if (!status && claim) {
-        run->claimed = true;
-        run->looked_count = 0;
-        run->looked_at_all = false;
-        run->settled = false;
-    }
-    pthread_mutex_unlock(&device->lock);
-    return status;
+    while (!status && !run->outdated && (other = find_conflict(run, wanted)) != NULL) status = await(run, other, wanted);
+    return status ? status : run->outdated ? HBG_E_BUSY : HBG_OK;
 }
 
 enum hbg_status hbg__run_pass_gate(struct hbg__run *run)
 {
+    struct hbg_device *device = run->device;
     struct wanted wanted = { .error = run->error };
-    return run->device->depth == 1 ? HBG_OK : pass(run, &wanted, true);
+    if (device->depth == 1) return HBG_OK;
+    pthread_mutex_lock(&device->lock);
+    enum hbg_status status = pass(run, &wanted);
+    run->claimed = status == HBG_OK;
+    run->settled = run->looked_at_all = run->outdated = false;
+    run->looked_count = 0;
+    pthread_mutex_unlock(&device->lock);
+    return status;
 }
 
 /* ---- what the build reads ---- */
@@ -279,16 +279,70 @@ enum hbg_status hbg__run_settle(struct hbg__run *run, const struct hbg_buffer *b
     struct hbg_device *device = run->device;
     struct wanted wanted = { .buffer = buffer, .lo = (uint64_t)(uintptr_t)memory, .hi = (uint64_t)(uintptr_t)memory + size_bytes, .error = error };
     if (device->depth == 1) return HBG_OK;
-    if (wait) return pass(run, &wanted, false);
     pthread_mutex_lock(&device->lock);
-    bool busy = find_conflict(run, &wanted) != NULL;
-    if (!busy) remember(run, &wanted);
+    enum hbg_status status = wait ? pass(run, &wanted) : find_conflict(run, &wanted) ? HBG_E_BUSY : HBG_OK;
+    if (!status) remember(run, &wanted);
     pthread_mutex_unlock(&device->lock);
-    return busy ? HBG_E_BUSY : HBG_OK;
+    return status;
 }
 
-enum hbg_status hbg__run_pass_named(struct hbg__run *run)
+/* ---- prepared --------------------------------------------------------------------------------------------------- */
+
+/* A build at work that has looked at what this run will write; NULL: none. device->lock is held. */
+static struct hbg__run *find_reader(const struct hbg__run *run)
 {
-    struct wanted wanted = { .named = true, .error = run->error };
-    return run->device->depth == 1 || run->kept->recording.buffer_count == 0 ? HBG_OK : pass(run, &wanted, false);
+    struct hbg_device *device = run->device;
+    for (uint32_t i = 0; i < device->depth; i++) {
+        struct hbg__run *other = &device->run[i];
+        if (other == run || !other->claimed || hbg__run_word_phase(hbg__run_entry_look(other->entry)) != HBG__RUN_BINDING) continue;
+        if (writes_what_was_looked_at(run, other, true)) return other;
+    }
+    return NULL;
+}
+
+/* Until no build at work has looked at what this run writes. device->lock is held, and let go meanwhile. */
+static enum hbg_status outdate_readers(struct hbg__run *run, struct wanted *wanted)
+{
+    struct hbg__run *other;
+    while (!run->outdated && (other = find_reader(run)) != NULL) {
+        if (run->polls) return say(other, wanted, HBG_E_BUSY, "it is not finished");
+        if (hbg__clock_ns() >= run->until_ns) return say(other, wanted, HBG_TIMEOUT, "it was not launched in time");
+        other->outdated = true;
+        hbg__device_wait_for_slot(run->device, LOOK_NS);
+    }
+    return run->outdated ? HBG_E_BUSY : HBG_OK;
+}
+
+enum hbg_status hbg__run_commit(struct hbg__run *run)
+{
+    struct hbg_device *device = run->device;
+    struct wanted wanted = { .commit = true, .error = run->error };
+    enum hbg_status status;
+    if (device->depth == 1) {
+        hbg__run_entry_set(run->entry, run->generation, HBG__RUN_PREPARED);
+        return HBG_OK;
+    }
+    pthread_mutex_lock(&device->lock);
+    do {                                        /* whoever lets the lock go looks at both again */
+        status = outdate_readers(run, &wanted);
+        if (!status) status = pass(run, &wanted);
+    } while (!status && find_reader(run));
+    if (!status) hbg__run_entry_set(run->entry, run->generation, HBG__RUN_PREPARED);
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+bool hbg__run_begins_anew(struct hbg__run *run)
+{
+    struct hbg_device *device = run->device;
+    if (device->depth == 1) return false;
+    pthread_mutex_lock(&device->lock);
+    bool outdated = run->outdated;
+    if (outdated) {
+        run->outdated = run->looked_at_all = false;
+        run->looked_count = 0;
+        pthread_cond_broadcast(&device->slot_free);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return outdated;
 }

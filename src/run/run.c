@@ -39,18 +39,21 @@ static void keep_name(struct hbg__run *run, const char *name)
     run->name[size] = '\0';
 }
 
-/* What depends on the build function. */
-static enum hbg_status bind(struct hbg__run *run, struct hbg_arg_list list, struct hbg_error *error)
+static enum hbg_status bind_arguments(struct hbg__run *run, struct hbg_arg_list list, struct hbg_error *error)
 {
     hbg__span_begin(run->spans, HBG__SPAN_ARGS);
     enum hbg_status status = hbg__run_bind(run, list, error);
     hbg__span_values(run->spans, HBG__SPAN_ARGS, list.count, 0, 0, 0);
-    if (HBG_UNLIKELY(status)) return status;
-    status = hbg__run_pass_gate(run);
-    if (HBG_UNLIKELY(status)) return status;
-    hbg__span_next(run->spans, HBG__SPAN_ARGS, HBG__SPAN_BUILD);
-    status = hbg__run_record(run, error);
-    if (HBG_LIKELY(!status)) status = hbg__run_pass_named(run);
+    if (HBG_LIKELY(!status)) status = hbg__run_pass_gate(run);
+    hbg__span_end(run->spans, HBG__SPAN_ARGS);
+    return status;
+}
+
+/* What depends on the build function. */
+static enum hbg_status build_and_upload(struct hbg__run *run, struct hbg_error *error)
+{
+    hbg__span_begin(run->spans, HBG__SPAN_BUILD);
+    enum hbg_status status = hbg__run_record(run, error);
     if (HBG_UNLIKELY(status)) return status;
     const struct hbg__recording *recording = &run->kept->recording;
     hbg__span_values(run->spans, HBG__SPAN_BUILD, run->replayed, recording->task_count, recording->edge_count, recording->image_bytes);
@@ -62,15 +65,36 @@ static enum hbg_status bind(struct hbg__run *run, struct hbg_arg_list list, stru
     return status;
 }
 
+/* Nothing of the build is used any more, and nothing of it is on its way to the device. */
+static void begin_anew(struct hbg__run *run)
+{
+    (void)!run->device->ops->stream_sync(run->device->platform, run->streams.stream[HBG__STREAM_COPY]);
+    hbg__run_unrecord(run);
+}
+
+/* From the build on; prepared in the end. */
+static enum hbg_status prepare_once(struct hbg__run *run, struct hbg_error *error)
+{
+    enum hbg_status status = build_and_upload(run, error);
+    if (HBG_UNLIKELY(status)) return status;
+    hbg__span_next(run->spans, HBG__SPAN_BIND, HBG__SPAN_PREPARE);
+    status = hbg__run_prepare_execution(run, error);
+    hbg__span_end(run->spans, HBG__SPAN_PREPARE);
+    if (HBG_UNLIKELY(status)) return status;
+    run->times.prepare_end = hbg__device_now_ns(run->device);
+    return hbg__run_commit(run);
+}
+
 static enum hbg_status prepare(struct hbg__run *run, struct hbg_arg_list list, const struct hbg_run_options *options)
 {
     if (HBG_UNLIKELY(run->spans != NULL)) hbg__spans_start(run->spans, run->program->hash, run->program->name, run->name);
     hbg__span_begin(run->spans, HBG__SPAN_BIND);
-    enum hbg_status status = bind(run, list, options->error);
+    enum hbg_status status = bind_arguments(run, list, options->error);
     if (HBG_UNLIKELY(status)) return status;
-    hbg__span_next(run->spans, HBG__SPAN_BIND, HBG__SPAN_PREPARE);
-    status = hbg__run_prepare_execution(run, options->error);
-    hbg__span_end(run->spans, HBG__SPAN_PREPARE);
+    while (HBG_UNLIKELY((status = prepare_once(run, options->error)) != HBG_OK) && hbg__run_begins_anew(run)) {
+        begin_anew(run);
+        hbg__error_clear(options->error);
+    }
     return status;
 }
 
@@ -100,9 +124,7 @@ enum hbg_status hbg_run_prepare(struct hbg_program *program, struct hbg_arg_list
         hbg__run_end(run, status);
         return status;
     }
-    run->times.prepare_end = hbg__device_now_ns(run->device);
     *handle = (struct hbg_run){ .program = program, .slot = run->slot, .generation = run->generation };
-    hbg__run_entry_set(run->entry, run->generation, HBG__RUN_PREPARED);
     return HBG_OK;
 }
 

@@ -71,6 +71,7 @@ struct hbg__run {
     bool settled;                   /* claimed, but it has ended and its outputs are home */
     struct hbg__looked looked[HBG__LOOKED_MAX];     /* under the device lock */
     uint32_t looked_count;
+    bool outdated;                  /* likewise: a run that waits for it writes what its build has looked at */
     bool looked_at_all;             /* there was no room for more: whatever is written, it may have been looked at */
     const void *owner;              /* the thread that prepared it */
     struct hbg_program *program;    /* kept until finish */
@@ -136,8 +137,10 @@ enum hbg_status hbg__run_pass_gate(struct hbg__run *run);
 /* The same for what the build function reads: a buffer, or else memory of the host. wait false: HBG_E_BUSY at once. */
 enum hbg_status hbg__run_settle(struct hbg__run *run, const struct hbg_buffer *buffer, const void *memory, uint64_t size_bytes, bool wait,
                                 struct hbg_error *error);
-/* The same for buffers that the build has named, when it is over. */
-enum hbg_status hbg__run_pass_named(struct hbg__run *run);
+/* The run becomes prepared, when nobody prepared before has read what it writes and is not launched. The same errors. */
+enum hbg_status hbg__run_commit(struct hbg__run *run);
+/* Did the build, or the commit, fail for this alone: a run that was to be prepared writes what it has read? What it has read is forgotten then. */
+bool hbg__run_begins_anew(struct hbg__run *run);
 /* Of a run that has ended: its outputs are copied back, once. Any thread that has entered it. */
 enum hbg_status hbg__run_bring_home(struct hbg__run *run, struct hbg_error *error);
 

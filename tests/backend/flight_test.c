@@ -14,7 +14,7 @@
 #include "support/devices.h"
 #include "support/program.h"
 
-enum { HOLD, SET, COPY, FAIL, NAP, KERNEL_COUNT };
+enum { HOLD, SET, COPY, FAIL, NAP, SAME, KERNEL_COUNT };
 enum { DEPTH = 2, LENGTH = 64 };
 
 static atomic_int hold, held;           /* HOLD tasks stay while `hold` is set, ten seconds at most */
@@ -49,9 +49,12 @@ static int nap(const struct hbg_task_view *t)
     return 0;
 }
 
+/* What the build has read is what is there. */
+static int same(const struct hbg_task_view *t) { return *HBG_VIEW(int32_t, t, 0) == hbg_view_i32(t, 1) ? 0 : hbg_fail(t, 1, 0); }
+
 static const struct hbg_kernel kernels[] = {
     HBG_KERNEL(HOLD, hold_on, NULL), HBG_KERNEL(SET, set, "out i32, i32"), HBG_KERNEL(COPY, copy, "in i32, out i32"), HBG_KERNEL(FAIL, always_fails, NULL),
-    HBG_KERNEL(NAP, nap, "i32"),
+    HBG_KERNEL(NAP, nap, "i32"), HBG_KERNEL(SAME, same, "in i32, i32"),
 };
 
 static void hold_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -457,6 +460,66 @@ static void a_build_waits_for_what_it_reads(struct hbg_device *device, const str
     hbg_buffer_destroy(buffer);
 }
 
+static void comparing_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region x = hbg_args_region(args, 0);
+    hbg_submit(g, SAME, hbg_in(x), hbg_i32(hbg_read_i32(g, x, HBG_SHAPE(0))));
+}
+
+static void setting_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, SET, hbg_out(hbg_args_region(args, 0)), hbg_args_scalar(args, 1));
+}
+
+/* The same of a buffer that it names itself. */
+static void setting_named_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, SET, hbg_out(named_region), hbg_args_scalar(args, 0));
+}
+
+struct writer { struct hbg_program *program; bool names; atomic_bool stop; atomic_int failed; };
+
+static void *be_writer(void *user)
+{
+    struct writer *w = user;
+    for (int32_t i = 0; !atomic_load(&w->stop); i++) {
+        enum hbg_status status = w->names ? hbg_run_sync(w->program, HBG_ARGS(hbg_i32(i)), NULL) : hbg_run_sync(w->program, HBG_ARGS(hbg_out(named_region), hbg_i32(i)), NULL);
+        if (status) atomic_fetch_add(&w->failed, 1);
+    }
+    return NULL;
+}
+
+/* Nobody's launch comes between what a build has read of a buffer and the launch of its run, whoever is prepared when. */
+static void what_a_build_has_read_is_what_its_run_finds(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_buffer *buffer;
+    int32_t zero = 0;
+    assert_int_equal(hbg_buffer_create(device, sizeof zero, &buffer), HBG_OK);
+    assert_int_equal(hbg_buffer_write(buffer, 0, &zero, sizeof zero), HBG_OK);
+    named_region = hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(1));
+    for (int way = 0; way < 4; way++) {
+        struct program_spec spec = { .build = comparing_build, KERNEL_TABLE(kernels), .pure = way % 2 };
+        struct hbg_program *reader = program_create(device, &spec);
+        struct writer writer = { .program = PROGRAM(device, way < 2 ? setting_build : setting_named_build, kernels), .names = way >= 2 };
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, be_writer, &writer), 0);
+        for (int i = 0; i < test_scaled(4000); i++) {
+            struct hbg_result result = HBG_OPTIONS(result);
+            if (hbg_run_sync(reader, HBG_ARGS(hbg_in(named_region)), &result)) fail_msg("way %d, run %d: %s", way, i, result.error.text);
+        }
+        atomic_store(&writer.stop, true);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        assert_int_equal(atomic_load(&writer.failed), 0);
+        hbg_program_destroy(writer.program);
+        hbg_program_destroy(reader);
+    }
+    hbg_buffer_destroy(buffer);
+}
+
 /* ---- completion callbacks ---- */
 
 struct told { struct hbg_device *device; atomic_int calls; struct hbg_run run; enum hbg_status status, inside; };
@@ -690,7 +753,7 @@ int main(void)
         DEVICE_TEST(every_run_writes_its_number), DEVICE_TEST(streams_are_made_once_a_slot), DEVICE_TEST(a_wait_is_for_its_own_run),
         DEVICE_TEST(a_failed_run_leaves_the_others_alone), DEVICE_TEST(a_queued_run_is_cancelled_at_once), DEVICE_TEST(two_runs_share_one_recording),
         DEVICE_TEST(a_reader_waits_for_the_writer), DEVICE_TEST(a_prepare_times_out_at_the_gate), DEVICE_TEST(columns_of_one_matrix_do_not_conflict),
-        DEVICE_TEST(a_build_waits_for_what_it_reads), DEVICE_TEST(a_callback_is_called_once), DEVICE_TEST(callbacks_are_in_order_and_before_the_end), DEVICE_TEST(threads_prepare_at_once),
+        DEVICE_TEST(a_build_waits_for_what_it_reads), DEVICE_TEST(what_a_build_has_read_is_what_its_run_finds), DEVICE_TEST(a_callback_is_called_once), DEVICE_TEST(callbacks_are_in_order_and_before_the_end), DEVICE_TEST(threads_prepare_at_once),
         DEVICE_TEST(large_uploads_are_whole), DEVICE_TEST(short_waits_see_runs_come_and_go), DEVICE_TEST(timeouts_at_the_gate_meet_finishes),
     };
     return DEVICE_TESTS_RUN(tests);

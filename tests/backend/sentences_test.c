@@ -81,7 +81,7 @@ static const struct sentence sentences[] = {
     { never_set, HBG_E_REGION, "nothing", "argument 0 of kernel nothing is no region: its dtype is 0, as of one that was never set" },
     { slice_of_a_transpose, HBG_E_REGION, "copy", "argument 0 of kernel copy is a bad view: a slice or a cell of 49 x 64 leaves the region that it is taken from" },
     { slice_of_an_intermediate, HBG_E_REGION, "noop", "argument 0 of a noop is a bad view: a slice or a cell with indices [5, 11) of dimension 0, which has 10" },
-    { no_region_there, HBG_E_REGION, "nothing", "argument 0 of kernel nothing is a bad view: hbg_args_region of position 2, which is no region of the 4 arguments of the run" },
+    { no_region_there, HBG_E_REGION, "nothing", "argument 0 of kernel nothing is a bad view: hbg_args_region of position 2, where the boundary of 4 has no region" },
     { after_its_scope, HBG_E_SCOPE, "copy", "argument 1 of kernel copy is an intermediate whose scope has ended" },
     { writes_an_input, HBG_E_ACCESS, "copy", "argument 1 of kernel copy would write a read-only region" },
     { host_memory, HBG_E_REGION, "nothing", "argument 0 of kernel nothing is host memory" },

@@ -115,7 +115,7 @@ static bool note_first(struct ab_measuring *m, uint32_t arm)
     size_t used = 0;
 
     for (size_t k = 0; k < m->values.count && k < SHOWN; k++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.17g", k ? " " : "", m->values.value[k]);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.9g", k ? " " : "", m->values.value[k]);
     if (m->values.count > SHOWN)
         snprintf(text + used, sizeof text - used, " ..");
     return hbg__ab_fact(&m->record->arm[arm], "first run", "%s", text);
