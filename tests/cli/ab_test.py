@@ -223,7 +223,7 @@ def files(f):
     first = result["series"][0]["batches"][0]["rounds"][0]
     digit = repr(first)
     changed = {
-        "checksum": text.replace(digit, digit[:-1] + str((int(digit[-1]) + 1) % 10), 1),
+        "checksum": text.replace(digit, digit[:-4] + str((int(digit[-4]) + 1) % 10) + digit[-3:], 1),      # the last digits may be the same number
         "damaged": text[:len(text) // 2],
         "`verdict` does not follow": text.replace('"verdict": "SLOWER"', '"verdict": "FASTER"'),
         "`effect` does not follow": text.replace('"effect": 0.0', '"effect": 0.1'),
