@@ -44,6 +44,10 @@ static bool take_trace(const struct typed *typed, struct run_request *request)
             hbg__cli_error("run", "--trace-level says how much is traced, and --trace FILE is missing");
         return !typed->trace_level;
     }
+    if (strcmp(typed->trace, "-") == 0) {
+        hbg__cli_error("run", "--trace: `-` is no file; name one, and give it to `hbg trace`");
+        return false;
+    }
     request->trace_to = typed->trace;
     request->trace = HBG_TRACE_PHASE;
     for (int i = 0; typed->trace_level; i++) {

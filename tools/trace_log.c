@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const char mark[] = "[STRACE] ";
 enum { MARK = sizeof mark - 1 };
@@ -289,6 +291,14 @@ static char *read_all(FILE *file, size_t *size)
     return text;
 }
 
+/* A device such as /dev/zero has no end. */
+static bool is_endless(FILE *file)
+{
+    struct stat status;
+
+    return fstat(fileno(file), &status) == 0 && S_ISCHR(status.st_mode) && !isatty(fileno(file));
+}
+
 const char *hbg__trace_log_read(struct trace_log *log, const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
@@ -300,6 +310,11 @@ const char *hbg__trace_log_read(struct trace_log *log, const char *path)
     memset(log, 0, sizeof *log);
     if (!file)
         return strerror(errno);
+    if (is_endless(file)) {
+        if (!standard)
+            fclose(file);
+        return "it is a device";
+    }
     errno = 0;
     text = read_all(file, &size);
     if (!text || ferror(file))

@@ -32,12 +32,19 @@ const char *hbg__run_label(const struct hbg__run *run, char label[HBG__LABEL_BYT
     return label;
 }
 
+/* "1 task was", "2 tasks were"; where the graph has noops, these were counted as well. */
+static const char *skipped_words(const struct hbg__run *run, uint64_t skipped)
+{
+    bool noops = run->kept->recording.head->noop_count != 0;
+    return noops ? "tasks and noops were" : skipped == 1 ? "task was" : "tasks were";
+}
+
 static void explain_kernel(const struct hbg__run *run, const struct hbg__launch_result *launch, struct hbg_error *error)
 {
     const char *kernel = hbg__program_kernel_name(run->program, launch->kernel);
     char label[HBG__LABEL_BYTES];
     hbg__error_set(error, launch->status, kernel, "task %u (kernel \"%.60s\") of %s returned %d with detail %" PRId64 "; %" PRIu64 " %s skipped",
-                   launch->task, kernel, hbg__run_label(run, label), launch->code, launch->detail, launch->skipped, launch->skipped == 1 ? "task was" : "tasks were");
+                   launch->task, kernel, hbg__run_label(run, label), launch->code, launch->detail, launch->skipped, skipped_words(run, launch->skipped));
 }
 
 /* The sentence for how the device says it ended. */

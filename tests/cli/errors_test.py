@@ -34,6 +34,7 @@ MISUSES = [
     (["run", "vector", "n=1", "n=1"], "hbg run: parameter n is given twice"),
     (["run", "vector", "n=+5"], "hbg run: vector: parameter n: `+5` is not a whole number"),
     (["run", "vector", "scale=+1"], "hbg run: vector: parameter scale: `+1` is not a number"),
+    (["run", "vector", "--trace", "-"], "hbg run: --trace: `-` is no file"),
     (["run", "vector", "depth=2"], "hbg run: workload vector has no parameter `depth`; "),
     (["run", "vector", "--verify", "--device", "null:workers=2"], "hbg run: the device null calls no kernels: there is nothing to verify"),
     (["run", "vector", "--replay", "maybe"], "hbg run: --replay: `maybe` is neither on nor off"),
@@ -121,6 +122,7 @@ def bad_tables():
 
 def outputs_that_cannot_be_written():
     expect(["run", "vector", "n=10", "--json", "/nowhere/o.json"], 1, "hbg run: `/nowhere/o.json` cannot be written: No such file")
+    expect(["trace", "/dev/zero"], 1, "hbg trace: `/dev/zero` cannot be read: it is a device")
     expect(["run", "gp", "--out", "/"], 1, "hbg run: `/` cannot be written: Is a directory")
     expect(["run", "vector", "n=10", "--json", "/dev/full"], 1, "hbg run: `/dev/full` was not written whole: No space left",
            stdout_empty=False)
