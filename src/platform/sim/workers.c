@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/hash.h"
+#include "sched/queues.h"
 
 enum { STACK_BYTES = 2 << 20, GUARD_BYTES = 4096, PAGE = 4096 };        /* stacks of what kernels get on `cpu`, a guard below each */
 enum { LEAVE_NS = 100000000 };                                          /* for those who only have to wake up */
@@ -252,20 +252,4 @@ uint64_t hbg__sim_clock(struct hbg__sim *sim)
     return now_ns;
 }
 
-/* As hbg__cpu_queue_sum(), and under its conditions. */
-uint64_t hbg__sim_queue_sum(const struct hbg__sim *sim)
-{
-    const struct hbg__sched *sched = sim->sched;
-    const struct hbg__ring *ring = &sched->ring;
-    uint64_t sum = hbg__hash_bytes(ring->cell, ring->capacity * sizeof *ring->cell, 0);
-    sum = hbg__hash_bytes(&ring->head, sizeof ring->head, sum);
-    sum = hbg__hash_bytes(&ring->tail, sizeof ring->tail, sum);
-    sum = hbg__hash_bytes(&sched->spill.head, sizeof sched->spill.head, sum);
-    for (uint32_t i = 0; i < sched->options.worker_count; i++) {
-        const struct hbg__deque *deque = &sched->worker[i].deque;
-        sum = hbg__hash_bytes(&deque->top, sizeof deque->top, sum);
-        sum = hbg__hash_bytes(&deque->bottom, sizeof deque->bottom, sum);
-        sum = hbg__hash_bytes(deque->item, sizeof deque->item, sum);
-    }
-    return sum;
-}
+uint64_t hbg__sim_queue_sum(const struct hbg__sim *sim) { return hbg__queues_sum(sim->sched); }
