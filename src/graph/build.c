@@ -186,7 +186,7 @@ static bool seal(struct hbg_graph *g)
         .heap_bytes = g->heap_top, .edge_count = g->edge_count, .task_count = n, .noop_count = g->noop_count + g->user_noops,
         .root_count = g->root_count, .roots = g->payload_top, .base_count = HBG__BASE_BOUNDARY + r->boundary_count + r->buffer_count,
         .boundary_count = r->boundary_count, .near_count = g->near_count, .kernel_count = g->input->kernel_count,
-        .flags = HBG__IMAGE_IN_ORDER,
+        .flags = HBG__IMAGE_IN_ORDER, .slot_count = n,
     };
     r->head = head;
     r->image_bytes = head->image_bytes;

@@ -22,8 +22,16 @@
  *
  * Addresses. An argument's address or value is base[arg.base] + arg.word, from the run's base table:
  *     base[0] = 0 (constants), base[1] = the payload (parameter bytes), base[2] = the heap (intermediates),
- *     base[3 ..] = the boundary in position order (address of element 0, or a scalar's value), then device buffers that the
- *     build named itself. So a replay writes the base table and nothing else.
+ *     base[3 ..] = the boundary in position order (address of element 0, or a scalar's value), then device buffers and
+ *     definitions in the order in which the build named them. So a replay writes the base table and nothing else.
+ *
+ * Submissions. A definition is an image like any other, with a base table of its own for each submission, which the device makes
+ * out of the submission's arguments. The slots of its records, its activation, its base table and its heap lie in parts of the run's
+ * zones that the image which submits has set aside for it:
+ *
+ *     slots          | own records | submission | submission { own records | submissions inside } ... |
+ *     activations    |             | activation | activation   | those inside ...                     |
+ *     base tables    |             | base table | base table   | those inside ...                     |
  *
  * Not here: addresses, names, anything per run.
  */
@@ -51,11 +59,14 @@ enum { HBG__BASE_ZERO, HBG__BASE_PAYLOAD, HBG__BASE_HEAP, HBG__BASE_BOUNDARY };
 
 enum {
     HBG__IMAGE_MAGIC = 0x49474248,      /* "HBGI" */
-    HBG__IMAGE_VERSION = 1
+    HBG__IMAGE_VERSION = 2
 };
 
 /* head.flags */
-enum { HBG__IMAGE_IN_ORDER = 1 };       /* one worker may run ids in order: no asynchronous kernel, priority, gang, mixed task */
+enum {
+    HBG__IMAGE_IN_ORDER = 1,            /* one worker may run ids in order: no asynchronous kernel, priority, gang, mixed task */
+    HBG__IMAGE_SUBGRAPHS = 2            /* some record is a submission: no claim mode */
+};
 
 struct hbg__image_head {
     uint32_t magic, version;
@@ -73,7 +84,9 @@ struct hbg__image_head {
     uint32_t near_count;                /* tasks whose latest producer is less than 128 ids back */
     uint32_t kernel_count;              /* kernels in the program's table */
     uint32_t flags;
-    uint32_t reserved[3];
+    uint32_t slot_count;                /* records, with those of all submissions inside, at any depth */
+    uint32_t activation_count;          /* submissions inside, at any depth */
+    uint32_t base_total;                /* values of the base tables of all these */
 };
 HBG__STATIC_ASSERT(sizeof(struct hbg__image_head) == 96, "the head is three records long, so records stay aligned");
 
@@ -81,7 +94,8 @@ HBG__STATIC_ASSERT(sizeof(struct hbg__image_head) == 96, "the head is three reco
 enum {
     HBG__TASK_QUERYABLE = 1,            /* some consumer names it as a producer that is not its latest */
     HBG__TASK_NOOP = 2,                 /* visits no core; `kernel` and the arguments mean nothing */
-    HBG__TASK_REUSE = 4                 /* noop of heap reuse: its edges order, but carry no failure */
+    HBG__TASK_REUSE = 4,                /* noop of heap reuse: its edges order, but carry no failure */
+    HBG__TASK_SUBGRAPH = 8              /* a submission: struct hbg__submission stands right before its arguments; `kernel` means nothing */
 };
 
 struct hbg__task_record {
@@ -99,12 +113,42 @@ HBG__STATIC_ASSERT(sizeof(struct hbg__task_record) == 32, "two records a cache l
 HBG__STATIC_ASSERT(sizeof(struct hbg_view_arg) == 16, "two 8-byte units an argument");
 HBG__STATIC_ASSERT(sizeof(struct hbg_layout) == 96, "twelve 8-byte units a layout");
 
+/* A submission of a definition, by a record with HBG__TASK_SUBGRAPH. The record's arguments are the values of the definition's base
+   table from HBG__BASE_BOUNDARY on, in the terms of the image that submits: value i is base[arg[i].base] + arg[i].word. What is counted
+   from "the image that submits" is counted from its own activation, and from the start of the run's zones for the outermost image. */
+struct hbg__submission {
+    uint64_t heap;                      /* bytes from its heap */
+    uint32_t slots;                     /* its first slot, from the first slot of the image that submits */
+    uint32_t activation;                /* its activation, 1 or more behind that of the image that submits */
+    uint32_t bases;                     /* where its base table begins, in values from where that of the image that submits begins */
+    uint32_t definition;                /* index in the base table of the image that submits: device address of the definition's head */
+    uint32_t slot_count;                /* of the definition: so many tasks are skipped where the submission is */
+    uint32_t reserved;
+};
+HBG__STATIC_ASSERT(sizeof(struct hbg__submission) == 32, "four 8-byte units");
+enum { HBG__SUBMISSION_UNITS = 4 };
+
+/* A submission while it runs, on the device: written by the worker that takes the task, then read by all that run its nodes. */
+struct hbg__activation {
+    HBG__OWN_LINE uint64_t payload;     /* device addresses: of the definition's payload, */
+    uint64_t slots;                     /* of the slots of its records, */
+    uint64_t base;                      /* of its base table, and behind it those of submissions inside */
+    uint64_t roots;
+    uint32_t task_count, root_count;
+    uint32_t slot_base;                 /* index of its first slot in the run's slots */
+    uint32_t parent, task;              /* activation that submits, 0: the outermost image; and its record there */
+    uint32_t outer_task;                /* record of the outermost image that it belongs to */
+    HBG__OWN_LINE struct hbg__atomic_u32 cursor;        /* next root */
+    struct hbg__atomic_u32 remaining;   /* records that are not complete, as far as workers have said */
+    struct hbg__atomic_u32 failed;      /* 1: some record failed or was skipped */
+};
+
 /* A task's mutable state on the device; `link` belongs to whoever holds the task: a wake list while it waits, the spill list
    while it is ready. Neither is ever reset: a word of another epoch reads as empty. */
 struct hbg__slot {
     struct hbg__atomic_u64 word;        /* {epoch, value}: src/sched/slot.h */
     struct hbg__atomic_u32 link;
-    uint32_t reserved;
+    uint32_t activation;                /* on the spill list: to which activation the task belongs */
 };
 #ifndef HBG_ATOMIC_MODEL                /* a model checker's words carry their history */
 HBG__STATIC_ASSERT(sizeof(struct hbg__slot) == 16, "four slots a cache line");
@@ -113,7 +157,7 @@ HBG__STATIC_ASSERT(sizeof(struct hbg__slot) == 16, "four slots a cache line");
 /* The launch descriptor: all that a run copies besides image and arguments. base_count 8-byte values follow it directly. */
 struct hbg__launch {
     uint64_t image;                     /* device addresses; 0: none */
-    uint64_t slots;                     /* task_count of struct hbg__slot */
+    uint64_t slots;                     /* slot_count of struct hbg__slot */
     uint64_t heap;
     uint64_t kernel_table;              /* struct hbg__kernel_table: src/core/kernel_table.h */
     uint64_t image_bytes;
@@ -123,8 +167,11 @@ struct hbg__launch {
     uint32_t mode;                      /* enum hbg__mode */
     uint64_t events;                    /* where cores record tasks: src/trace/event.h; 0: they do not */
     uint64_t event_capacity;            /* records in a core's ring, at least 1 */
+    uint64_t activations;               /* activation_count of struct hbg__activation, then base_total values; 0: no submissions */
+    uint32_t slot_count;                /* as in the head: so many records complete in this run */
+    uint32_t activation_count;
 };
-HBG__STATIC_ASSERT(sizeof(struct hbg__launch) == 72, "8-byte aligned, so the base table can follow");
+HBG__STATIC_ASSERT(sizeof(struct hbg__launch) == 88, "8-byte aligned, so the base table can follow");
 
 enum hbg__mode {
     HBG__MODE_WAKE = 1,                 /* wake lists */

@@ -88,7 +88,8 @@ static enum hbg_status check_head(const struct hbg__image_head *head, uint64_t s
         return damaged(error, HBG__NIL, -1, "%u boundary values do not fit a base table of %u", head->boundary_count, head->base_count);
     if (head->heap_bytes > heap_max) return damaged(error, HBG__NIL, -1, "a heap of %" PRIu64 " bytes is beyond every address", head->heap_bytes);
     if (head->flags & ~(uint32_t)HBG__IMAGE_IN_ORDER) return damaged(error, HBG__NIL, -1, "the head's flags are 0x%x", head->flags);
-    if (head->reserved[0] | head->reserved[1] | head->reserved[2]) return damaged(error, HBG__NIL, -1, "the head's reserved words are not 0");
+    if (head->slot_count != head->task_count || head->activation_count || head->base_total)
+        return damaged(error, HBG__NIL, -1, "the head counts %u slots, %u submissions and %u values of theirs, and no record is a submission", head->slot_count, head->activation_count, head->base_total);
     return HBG_OK;
 }
 

@@ -165,7 +165,7 @@ static enum hbg_status next_epoch(struct hbg__run *run, struct hbg_error *error)
 static enum hbg_status fit_bank(struct hbg__run *run, struct hbg_error *error)
 {
     const struct hbg__image_head *head = run->kept->recording.head;
-    enum hbg_status status = fit(run, &run->bank.slots, (uint64_t)head->task_count * sizeof(struct hbg__slot), "task slots", error);
+    enum hbg_status status = fit(run, &run->bank.slots, (uint64_t)head->slot_count * sizeof(struct hbg__slot), "task slots", error);
     if (!status) status = fit(run, &run->bank.heap, head->heap_bytes, "heap for intermediates", error);
     if (!status) status = next_epoch(run, error);
     return status;
@@ -231,7 +231,8 @@ static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *
         .image = run->kept->device_image, .slots = run->bank.slots.address, .heap = run->bank.heap.address,
         .kernel_table = run->program->kernel_table, .image_bytes = recording->image_bytes, .task_count = head->task_count,
         .base_count = bases, .epoch = run->bank.epoch, .mode = choose_mode(run),
-        .events = run->event_capacity ? run->bank.events.address : 0, .event_capacity = run->event_capacity };
+        .events = run->event_capacity ? run->bank.events.address : 0, .event_capacity = run->event_capacity,
+        .slot_count = head->slot_count, .activation_count = head->activation_count };
     fill_bases(run, run->descriptor->base);
     run->device_descriptor = (uint64_t)(uintptr_t)run->descriptor;
     if (device->properties.unified) return HBG_OK;

@@ -30,7 +30,7 @@ NEVER_A_PATH = ("in/out", "<stdatomic.h>", "string.h")                          
 OUTSIDE = ("ctest", "cmake", "cc", "apt-get", "taskset", "ulimit")                      # commands of others: only their paths are looked at
 PLACES = ("", "src", "include", "tests")
 PATH = re.compile(r"^<?[\w.*+-]+(/[\w.*+-]+)+/?>?$|^<?[\w*-]+\.(c|h|cpp|md|py|sh|cmake|csv|txt|json)>?$")
-WIRE = ("hbg__image_head", "hbg__task_record", "hbg_view_arg", "hbg_layout", "hbg__launch", "hbg__slot", "hbg__event_core", "hbg__event", "hbg__kernel_table", "hbg__kernel_entry")
+WIRE = ("hbg__image_head", "hbg__task_record", "hbg__submission", "hbg_view_arg", "hbg_layout", "hbg__launch", "hbg__slot", "hbg__activation", "hbg__event_core", "hbg__event", "hbg__kernel_table", "hbg__kernel_entry")
 
 
 class Tree:

@@ -175,7 +175,7 @@ struct test_image image_builder_finish(const struct image_builder *builder)
     head->version = HBG__IMAGE_VERSION;
     head->image_bytes = image.bytes;
     head->payload_bytes = payload_bytes;
-    head->task_count = builder->count;
+    head->task_count = head->slot_count = builder->count;
     head->root_count = roots;
     head->base_count = 3;
     head->flags = HBG__IMAGE_IN_ORDER;
@@ -233,6 +233,7 @@ void test_launch_open(struct test_launch *launch, const struct test_image *image
     launch->launch.kernel_table = (uint64_t)(uintptr_t)launch->table;
     launch->launch.image_bytes = image->bytes;
     launch->launch.task_count = image->head->task_count;
+    launch->launch.slot_count = image->head->slot_count;
     launch->launch.base_count = 3;
     launch->launch.epoch = 1;
     launch->launch.mode = HBG__MODE_WAKE;
