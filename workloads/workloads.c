@@ -13,6 +13,7 @@ const struct hbg_workload *const hbg__workloads[] = {
     &hbg__stencil_workload,
     &hbg__cholesky_workload,
     &hbg__paged_attention_workload,
+    &hbg__decoder_workload,
     &hbg__gp_workload,
     NULL,
 };

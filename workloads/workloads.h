@@ -19,6 +19,7 @@ extern const struct hbg_workload hbg__bgemm_workload;
 extern const struct hbg_workload hbg__stencil_workload;
 extern const struct hbg_workload hbg__cholesky_workload;
 extern const struct hbg_workload hbg__paged_attention_workload;
+extern const struct hbg_workload hbg__decoder_workload;
 extern const struct hbg_workload hbg__gp_workload;
 
 /* in the order that `hbg list` prints; ends with NULL */

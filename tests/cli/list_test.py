@@ -16,6 +16,7 @@ SMALL = {
     "stencil": ["rows=50", "columns=40"],
     "cholesky": ["n=40", "tile=16"],
     "paged_attention": ["batch=2", "heads=4", "context_len=40", "dtype=bf16"],
+    "decoder": ["layers=2", "hidden=24", "ffn=40", "context=30"],
     "gp": ["predict=1998,1999"],
 }
 
@@ -47,7 +48,7 @@ def check_tensors(name, folder):
 def main():
     everything = listed()
     parts = [part.split("\n") for part in everything.strip().split("\n\n")]
-    assert len(parts) >= 7 and max(len(line) for line in everything.splitlines()) <= 130, everything
+    assert len(parts) >= 8 and max(len(line) for line in everything.splitlines()) <= 130, everything
     for name, doc, *params in parts:
         short = " ".join(params).split()
         lines = listed(name).rstrip("\n").split("\n")

@@ -27,13 +27,15 @@ SMALL = {
     "stencil": ["rows=40", "columns=33", "tile=16", "steps=5"],
     "cholesky": ["n=60", "tile=16"],
     "paged_attention": ["batch=3", "heads=4", "kv_heads=2", "head_dim=24", "block_size=8", "context_len=50", "spread=50"],
+    "decoder": ["layers=2", "hidden=48", "heads=4", "kv_heads=2", "head_dim=12", "ffn=80", "context=37", "batch=3", "tile=20", "page=8", "splits=3"],
     "gp": ["tile=100"],
 }
 TENSORS = {         # in, inout; out
     "vector": ("x y", "z"), "matmul": ("a b bias", "c"), "bgemm": ("a b c", ""), "stencil": ("u", "result"), "cholesky": ("a", ""),
-    "paged_attention": ("lengths block_table query key_cache value_cache", "out"), "gp": ("times values t", "prediction deviation likelihood"),
+    "paged_attention": ("lengths block_table query key_cache value_cache", "out"),
+    "decoder": ("table x key_pages value_pages norm1 wqkv wo norm2 w13 w2", "out"), "gp": ("times values t", "prediction deviation likelihood"),
 }
-INOUT = {("bgemm", "c"), ("cholesky", "a")}
+INOUT = {("bgemm", "c"), ("cholesky", "a"), ("decoder", "key_pages"), ("decoder", "value_pages")}
 
 
 def run(*arguments):
@@ -139,6 +141,13 @@ def own_data():
                        save("block_table", numpy.array([[4, 10, 9], [2, 7, -1]], "i4")))
         expect_refused(2, "paged_attention: block_table gives request 1 block -1; the cache has ", *paged, lengths,
                        save("block_table", numpy.array([[4, 3, 9], [2, -1, 7]], "i4")))
+        decoder = ["decoder", "layers=1", "hidden=16", "ffn=16", "context=9", "page=4", "batch=2"]
+        cache = save("key_pages", rng.standard_normal((1, 9, 2, 4, 32)).astype("f4"))
+        shared = save("table", numpy.array([[8, 0, 2], [8, 0, 3]], "i4"))           # two requests that begin with the same tokens
+        assert run_json(*decoder, shared)["verified"] and run_json(*decoder, shared, cache)["verified"]
+        run_json(*decoder, save("x", (rng.standard_normal((2, 16)) * 1e4).astype("f4")))
+        expect_refused(2, "decoder: table gives request 1 page 9; the cache has 9", *decoder, cache, save("table", numpy.array([[8, 0, 2], [8, 9, 3]], "i4")))
+        expect_refused(2, "decoder: table gives request 0 page -1; the cache has 9", *decoder, save("table", numpy.array([[8, -1, 2], [8, 0, 3]], "i4")))
         bf16 = rng.standard_normal((2, 2, 8)).astype("f4").view("u4") >> 16
         digests = {run_json(*paged, "dtype=bf16", save("query", q))["digest"] for q in (bf16.astype("u2"), bf16.astype("u2").view("V2"))}
         assert len(digests) == 1

@@ -17,7 +17,7 @@ PROCESSES, ROUNDS, TIMEOUT_S = 4, 20, 240
 SMALL = {
     "vector": ["n=65536", "block=1024"], "matmul": ["m=96", "n=96", "k=96", "tile=32"], "bgemm": ["task_num=16", "tile=16"],
     "stencil": ["rows=96", "columns=96", "tile=32", "steps=8"], "cholesky": ["n=192", "tile=32"], "paged_attention": ["batch=4", "heads=2", "context_len=128"],
-    "gp": [],
+    "decoder": ["layers=3", "hidden=64", "ffn=96", "context=60"], "gp": [],
 }
 DEVICES = ["cpu:workers=2", "cpu:workers=2,memory=discrete", "cpu:workers=8", "cpu:workers=1"]
 

@@ -30,6 +30,8 @@ WORKLOADS = [
     ["paged_attention", "batch=3", "heads=6", "kv_heads=2", "head_dim=20", "block_size=16", "context_len=70", "spread=70"],
     ["paged_attention", "batch=4", "heads=4", "head_dim=33", "block_size=7", "context_len=40", "spread=30", "dtype=bf16"],
     ["paged_attention", "batch=2", "context_len=0"],
+    ["decoder", "layers=3", "hidden=33", "heads=6", "kv_heads=3", "head_dim=10", "ffn=70", "context=40", "batch=3", "tile=16", "page=7", "splits=3"],
+    ["decoder", "layers=1", "hidden=20", "heads=1", "kv_heads=1", "head_dim=2", "ffn=1", "context=0", "batch=1", "tile=64", "splits=5"],
     ["gp", "tile=100"],
 ]
 TIMES = ("build_ns", "upload_ns", "bind_ns", "launch_to_done_ns", "device_ns", "queued_ns", "run_ns")
@@ -92,6 +94,14 @@ def a_hundred_rounds():
         for replay in ("on", "off"):
             outcome = run_json(*workload, "--device", "cpu:workers=4,memory=discrete", "--verify", "--rounds", "100", "--replay", replay)
             check_outcome(outcome, workload, "cpu:workers=4,memory=discrete", 100)
+
+
+def subgraphs_leave_the_same_bits():
+    """The layers of the decoder as subgraphs, and their tasks one by one."""
+    for workload in (workload for workload in WORKLOADS if workload[0] == "decoder"):
+        seen = {run_json(*workload, f"subgraph={subgraph}", "--device", device, "--verify", "--rounds", "5")["digest"]
+                for device in DEVICES for subgraph in (0, 1)}
+        assert len(seen) == 1, (workload, seen)
 
 
 def seeds():
@@ -244,7 +254,7 @@ def interrupted_run_keeps_old_files():
 
 
 if __name__ == "__main__":
-    for test in (every_device_same_bits, a_hundred_rounds, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
+    for test in (every_device_same_bits, a_hundred_rounds, subgraphs_leave_the_same_bits, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
                  text_lists_what_was_asked, times_of_runs_in_flight, failing_kernel, progress_on_a_terminal, interrupted_run_keeps_old_files, info):
         test()
         print("ok", test.__name__)

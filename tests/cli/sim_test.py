@@ -44,8 +44,9 @@ def main():
                           (("sim", "graphs", "--mode", "rnd"), 2), (("sim", "graphs", "--workers", "65"), 2), (("sim", "graphs", "spill"), 2)):
         done = run(*wrong)
         check(done.returncode == status and done.stderr.startswith("hbg sim: "), done)
-    smaller = {"bgemm": ("task_num=20", "tile=32"), "stencil": ("steps=10",), "vector": ("n=65536", "block=4096")}
-    for number, name in enumerate(("vector", "matmul", "bgemm", "stencil", "cholesky", "paged_attention", "gp")):
+    smaller = {"bgemm": ("task_num=20", "tile=32"), "stencil": ("steps=10",), "vector": ("n=65536", "block=4096"),
+               "decoder": ("layers=2", "context=100")}
+    for number, name in enumerate(("vector", "matmul", "bgemm", "stencil", "cholesky", "paged_attention", "decoder", "gp")):
         spec = f"sim:workers={number + 1},seed={number},memory=discrete,poison=1,mode={('random', 'few')[number % 2]}"
         done = run("run", name, *smaller.get(name, ()), "--rounds", "1", "--verify", "--device", spec)
         check(done.returncode == 0 and "verified" in done.stdout, done)
