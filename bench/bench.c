@@ -11,13 +11,15 @@
 
 /* The command line as it was typed. */
 struct typed {
-    const char *json, *only;
+    const char *json, *only, *kernel, *width, *steps, *radix;
+    bool rivals;
     bool quick;
     struct exclusive_typed exclusive;
 };
 
 static const struct { const char *name; bench_measure_fn *measure; } benches[] = {
-    { "submit", hbg__bench_submit }, { "bind", hbg__bench_bind }, { "dispatch", hbg__bench_dispatch }
+    { "submit", hbg__bench_submit }, { "bind", hbg__bench_bind }, { "dispatch", hbg__bench_dispatch },
+    { "metg", hbg__bench_metg }
 };
 enum { BENCHES = sizeof benches / sizeof benches[0] };
 
@@ -53,12 +55,29 @@ static int run_bench(struct bench *b, bench_measure_fn *measure, const char *jso
     return good ? CLI_OK : CLI_FAILED;
 }
 
-static int measure_one(const char *name, const char *only, bool quick, const char *json, const struct exclusive_typed *exclusive)
+/* What of the command line says how to measure. False: said what is wrong. */
+static bool take_options(struct bench *b, const struct typed *typed)
+{
+    uint64_t width = 0, steps = 0, radix = 0;
+    bool good = hbg__cli_take("bench", "--width", typed->width, 1, DAG_READS_MAX, &width) &&
+                hbg__cli_take("bench", "--steps", typed->steps, 2, 100000, &steps) && hbg__cli_take("bench", "--radix", typed->radix, 1, DAG_READS_MAX, &radix);
+    b->only = typed->only;
+    b->quick = typed->quick;
+    b->rivals = typed->rivals;
+    b->kernel = typed->kernel;
+    b->size = (struct dag_size){ (uint32_t)width, (uint32_t)steps, (uint32_t)radix };
+    b->error.size = sizeof b->error;
+    if (!good || !b->kernel || strcmp(b->kernel, "compute") == 0 || strcmp(b->kernel, "memory") == 0) return good;
+    hbg__cli_error("bench", "--kernel is `%s`; it can be compute or memory", b->kernel);
+    return false;
+}
+
+static int measure_one(const char *name, const struct typed *typed)
 {
     bench_measure_fn *measure = find_bench(name);
     struct named_files files = { 0 };
     if (!measure) return CLI_MISUSED;
-    hbg__named_output(&files, "--json", NULL, json);
+    hbg__named_output(&files, "--json", NULL, typed->json);
     hbg__named_standard_output(&files);
     if (!hbg__named_files_apart(&files, "bench")) return CLI_MISUSED;
     struct bench *b = calloc(1, sizeof *b);
@@ -67,11 +86,8 @@ static int measure_one(const char *name, const char *only, bool quick, const cha
         return CLI_FAILED;
     }
     b->name = name;
-    b->only = only;
-    b->quick = quick;
-    b->error.size = sizeof b->error;
-    int status = hbg__exclusive_take(exclusive, "bench", "cpu");
-    if (status == CLI_OK) status = run_bench(b, measure, json);
+    int status = take_options(b, typed) ? hbg__exclusive_take(&typed->exclusive, "bench", "cpu") : CLI_MISUSED;
+    if (status == CLI_OK) status = run_bench(b, measure, typed->json);
     hbg__exclusive_end();
     free(b);
     return status;
@@ -79,9 +95,8 @@ static int measure_one(const char *name, const char *only, bool quick, const cha
 
 static int bench_line(const void *given, const char *const *rest, size_t count)
 {
-    const struct typed *typed = given;
-    if (count == 1) return measure_one(rest[0], typed->only, typed->quick, typed->json, &typed->exclusive);
-    hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind and dispatch is needed%s", count ? rest[1] : "");
+    if (count == 1) return measure_one(rest[0], given);
+    hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind, dispatch and metg is needed%s", count ? rest[1] : "");
     return CLI_MISUSED;
 }
 
@@ -92,14 +107,20 @@ int hbg__bench_main(int argc, char **argv)
         { "--json", &typed.json, NULL, "FILE|-  write the results as JSON; - is standard output, then without the table" },
         { "--case", &typed.only, NULL, "NAME  this case alone, as the table names it" },
         { "--quick", NULL, &typed.quick, "three batches, without the largest graphs: for a look, not for figures" },
+        { "--rivals", NULL, &typed.rivals, "other runtimes beside hbg, those that are built (metg)" },
+        { "--kernel", &typed.kernel, NULL, "compute|memory  what the tasks of metg do (compute)" },
+        { "--width", &typed.width, NULL, "N  points of a step of metg's graphs (8)" },
+        { "--steps", &typed.steps, NULL, "N  their steps (1000)" },
+        { "--radix", &typed.radix, NULL, "N  points that nearest, spread and random_nearest read (5)" },
         EXCLUSIVE_OPTIONS(typed.exclusive),
     };
     const struct cli_command command = {
-        "bench", "submit|bind|dispatch [options]",
-        "Measures what a submitted task (submit), a prepared run (bind) or a task on the device (dispatch) costs.\n\n"
+        "bench", "submit|bind|dispatch|metg [options]",
+        "Measures what a submitted task (submit), a prepared run (bind) or a task on the device (dispatch) costs, and\n"
+        "how long tasks must be for half of the time to be theirs (metg: METG(50 %), the measure of Task Bench).\n\n"
         "case       the graph, or what of the call is varied\n"
         "workers    worker threads of the device\n"
-        "median     of all batches, each the mean over 1 ms or more; the unit stands above the table\n"
+        "median     of all batches, each the mean over 1 ms or more, or of all searches of metg; the unit stands above the table\n"
         "p10, p90   a tenth of the batches is below the one, a tenth above the other: how far figures spread\n"
         "target     the figure to reach on a machine of two cores; - where there is none\n"
         "ratio      median / target: 1 or less has reached it\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench.h - `hbg bench submit|bind|dispatch`: cases, how one is measured, what is reported.
+/* bench.h - `hbg bench submit|bind|dispatch|metg`: cases, how one is measured, what is reported.
  *
  *     bench.c      the command line
  *     shapes.c     the graphs, as build functions
@@ -7,6 +7,8 @@
  *     submit.c     ns a task inside the build function
  *     bind.c       ns of hbg_run_prepare
  *     dispatch.c   ns a task on the device
+ *     metg.c       the smallest task that is half efficient
+ *     others.c     other runtimes, as children
  *     measure.c    interleaved batches
  *     machine.c    what it ran on
  *     report.c     the table and the JSON
@@ -21,17 +23,20 @@
 
 #include <hbg/hbg.h>
 
+#include "bench/dag/dag.h"
 #include "bench/machine.h"
 
-enum { BENCH_CASES_MAX = 32, BENCH_REPS_MAX = 101 };
+enum { BENCH_CASES_MAX = 160, BENCH_REPS_MAX = 101, BENCH_RUNTIME_MAX = 48 };
 
 struct bench_case;
+struct metg_curve;
 
 /* One run of a case: the nanoseconds that are measured of it, and how many units (tasks, or prepares) they were spent on. */
 typedef enum hbg_status bench_run_fn(struct bench_case *c, uint64_t *ns, uint64_t *units);
 
 struct bench_case {
     char name[32];                      /* "args=2" */
+    char runtime[BENCH_RUNTIME_MAX];    /* "hbg" */
     const char *unit;                   /* "ns/task"; borrowed */
     uint32_t workers;
     double target;                      /* 0: none is published */
@@ -42,11 +47,15 @@ struct bench_case {
     uint32_t reps;
     double sample[BENCH_REPS_MAX];      /* one a batch; ascending once all is measured */
     double median, p10, p90;
+    const struct metg_curve *curve;     /* NULL but for metg; borrowed */
 };
 
 struct bench {
     const char *name;                   /* "submit" */
     const char *only;                   /* the one case that is asked for; NULL: all */
+    const char *kernel;                 /* of metg: "compute" or "memory"; NULL: the first */
+    struct dag_size size;               /* of metg's patterns; 0: as usual */
+    bool rivals;                        /* other runtimes beside hbg, those that are built */
     bool quick;                         /* a few batches, and not the largest graphs: for a look, not for figures */
     struct bench_case cases[BENCH_CASES_MAX];
     size_t case_count;
@@ -59,6 +68,7 @@ typedef bool bench_measure_fn(struct bench *b);
 bool hbg__bench_submit(struct bench *b);
 bool hbg__bench_bind(struct bench *b);
 bool hbg__bench_dispatch(struct bench *b);
+bool hbg__bench_metg(struct bench *b);
 
 int hbg__bench_main(int argc, char **argv);
 
@@ -68,8 +78,14 @@ bool hbg__bench_wants(const struct bench *b, const char *name);
 /* Adds a case, with its target where one is published. `of` is borrowed until the cases are measured. */
 struct bench_case *hbg__bench_add(struct bench *b, const char *name, const char *unit, uint32_t workers, bench_run_fn *run, void *of);
 
+/* The same for a runtime by its name, of a case that is not measured in batches. */
+struct bench_case *hbg__bench_add_beside(struct bench *b, const char *name, const char *runtime, const char *unit, uint32_t workers);
+
 /* measure.c: two first runs of every case, then batches of all cases in turn. */
 bool hbg__bench_measure(struct bench *b);
+
+/* Sorts the samples of a case and takes its median and percentiles. */
+void hbg__bench_summarise(struct bench_case *c);
 
 /* Says on standard error what failed; returns false. */
 bool hbg__bench_fail(struct bench *b, const char *what, enum hbg_status status);

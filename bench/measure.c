@@ -22,15 +22,25 @@ static const uint64_t FULL_NS = 15000000000u;
 
 bool hbg__bench_wants(const struct bench *b, const char *name) { return !b->only || strcmp(b->only, name) == 0; }
 
-struct bench_case *hbg__bench_add(struct bench *b, const char *name, const char *unit, uint32_t workers, bench_run_fn *run, void *of)
+struct bench_case *hbg__bench_add_beside(struct bench *b, const char *name, const char *runtime, const char *unit, uint32_t workers)
 {
     struct bench_case *c = &b->cases[b->case_count++];
-    *c = (struct bench_case){ .unit = unit, .workers = workers, .run = run, .of = of };
+    *c = (struct bench_case){ .unit = unit, .workers = workers };
     snprintf(c->name, sizeof c->name, "%s", name);
+    snprintf(c->runtime, sizeof c->runtime, "%s", runtime);
     for (size_t i = 0; i < sizeof bench_targets / sizeof bench_targets[0]; i++) {
         const struct bench_target *t = &bench_targets[i];
-        if (strcmp(t->bench, b->name) == 0 && strcmp(t->name, name) == 0 && t->workers == workers) c->target = t->value;
+        if (strcmp(t->bench, b->name) == 0 && strcmp(t->name, name) == 0 && strcmp(t->runtime, runtime) == 0 && t->workers == workers)
+            c->target = t->value;
     }
+    return c;
+}
+
+struct bench_case *hbg__bench_add(struct bench *b, const char *name, const char *unit, uint32_t workers, bench_run_fn *run, void *of)
+{
+    struct bench_case *c = hbg__bench_add_beside(b, name, "hbg", unit, workers);
+    c->run = run;
+    c->of = of;
     return c;
 }
 
@@ -74,7 +84,7 @@ static int ascending(const void *left, const void *right)
     return (l > r) - (l < r);
 }
 
-static void summarise(struct bench_case *c)
+void hbg__bench_summarise(struct bench_case *c)
 {
     uint32_t last = c->reps - 1;
     qsort(c->sample, c->reps, sizeof c->sample[0], ascending);
@@ -98,7 +108,7 @@ bool hbg__bench_measure(struct bench *b)
         for (size_t i = 0; i < b->case_count && good; i++) good = run_batch(b, &b->cases[i]);
         hbg__progress_step(&progress, rep + 1);
     }
-    for (size_t i = 0; i < b->case_count && good; i++) summarise(&b->cases[i]);
+    for (size_t i = 0; i < b->case_count && good; i++) hbg__bench_summarise(&b->cases[i]);
     hbg__progress_end(&progress);
     return good;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.c - a bench as text and as JSON. */
+#include <string.h>
+
 #include "base/json_write.h"
 #include "bench/bench.h"
+#include "bench/metg.h"
 
 /* ---- JSON ---- */
 
@@ -28,10 +31,25 @@ static void put_machine(struct hbg__json *json, const struct bench_machine *m)
     hbg__json_close(json);
 }
 
+/* granularity in us and efficiency, from long tasks to short ones */
+static void put_curve(struct hbg__json *json, const struct metg_curve *curve)
+{
+    hbg__json_key(json, "curve");
+    hbg__json_open_array(json);
+    for (uint32_t i = 0; i < curve->count; i++) {
+        hbg__json_open_object(json);
+        hbg__json_key_f64(json, "granularity", curve->point[i].granularity_ns / 1000);
+        hbg__json_key_f64(json, "efficiency", curve->point[i].efficiency);
+        hbg__json_close(json);
+    }
+    hbg__json_close(json);
+}
+
 static void put_case(struct hbg__json *json, const struct bench_case *c)
 {
     hbg__json_open_object(json);
     hbg__json_key_string(json, "case", c->name);
+    hbg__json_key_string(json, "runtime", c->runtime);
     hbg__json_key_u64(json, "workers", c->workers);
     hbg__json_key_string(json, "unit", c->unit);
     hbg__json_key_f64(json, "median", c->median);
@@ -40,6 +58,7 @@ static void put_case(struct hbg__json *json, const struct bench_case *c)
     hbg__json_key_u64(json, "reps", c->reps);
     put_known(json, "target", c->target);
     if (c->has_cold) hbg__json_key_f64(json, "cold", c->cold);
+    if (c->curve) put_curve(json, c->curve);
     hbg__json_close(json);
 }
 
@@ -74,28 +93,62 @@ static void print_machine(const struct bench_machine *m)
 /* as many digits as the value deserves */
 static void print_value(double value)
 {
-    printf(" %11.*f", value < 1000 ? 2 : 0, value);
+    printf(" %11.*f", value < 10 ? 3 : value < 1000 ? 2 : 0, value);
 }
 
-static void print_case(const struct bench_case *c, bool has_cold)
+/* The case of hbg that stands for the same as this one; where it was kept and built, the way that this one was run in decides. */
+static const struct bench_case *beside(const struct bench *b, const struct bench_case *c)
 {
-    printf("%-22s %7u", c->name, c->workers);
+    const char *way = strrchr(c->runtime, ',');
+    for (size_t i = 0; i < b->case_count; i++) {
+        const struct bench_case *o = &b->cases[i];
+        const char *own = strrchr(o->runtime, ',');
+        if (strncmp(o->runtime, "hbg", 3) || strcmp(o->name, c->name) || o->workers != c->workers) continue;
+        if (!own || !way || strcmp(own, way) == 0) return o;
+    }
+    return NULL;
+}
+
+/* what the columns are called besides those that are always there */
+struct columns { bool runtime, cold; };
+
+static void print_case(const struct bench *b, const struct bench_case *c, struct columns columns)
+{
+    const struct bench_case *own = columns.runtime ? beside(b, c) : NULL;
+    printf("%-22s", c->name);
+    if (columns.runtime) printf(" %-32s", c->runtime);
+    printf(" %7u", c->workers);
     print_value(c->median);
     print_value(c->p10);
     print_value(c->p90);
-    if (c->target > 0) printf(" %9.*f %6.2f", c->target < 1000 && c->target != (double)(int)c->target, c->target, c->median / c->target);
+    if (c->target > 0) printf(" %9.*f %6.2f", c->target >= 1000 || c->target == (double)(int)c->target ? 0 : 2, c->target, c->median / c->target);
     else printf(" %9s %6s", "-", "-");
-    if (has_cold) print_value(c->cold);
+    if (columns.runtime && own && own != c) printf(" %8.1f", c->median / own->median);
+    else if (columns.runtime) printf(" %8s", "-");
+    if (columns.cold && c->has_cold) print_value(c->cold);
     putchar('\n');
+}
+
+static struct columns choose_columns(const struct bench *b)
+{
+    struct columns columns = { false, false };
+    for (size_t i = 0; i < b->case_count; i++) {
+        columns.runtime |= strcmp(b->cases[i].runtime, "hbg") != 0;
+        columns.cold |= b->cases[i].has_cold;
+    }
+    return columns;
 }
 
 void hbg__bench_print_text(const struct bench *b)
 {
-    bool has_cold = b->case_count && b->cases[0].has_cold;
+    struct columns columns = choose_columns(b);
     print_machine(&b->machine);
     if (!b->case_count) return;
-    printf("\n%s, %s; %u batches%s\n", b->name, b->cases[0].unit, b->cases[0].reps, b->quick ? " (quick: no figures to quote)" : "");
-    printf("median, p10 and p90 are of the batches; ratio is median / target%s\n\n", has_cold ? "; cold is the first run of all" : "");
-    printf("%-22s %7s %11s %11s %11s %9s %6s%s\n", "case", "workers", "median", "p10", "p90", "target", "ratio", has_cold ? "        cold" : "");
-    for (size_t i = 0; i < b->case_count; i++) print_case(&b->cases[i], has_cold);
+    printf("\n%s, %s; %u %s%s\n", b->name, b->cases[0].unit, b->cases[0].reps, b->cases[0].curve ? "searches" : "batches", b->quick ? " (quick: no figures to quote)" : "");
+    printf("median, p10 and p90 are of these; ratio is median / target%s%s\n\n", columns.runtime ? "; / hbg is the runtime's median / that of hbg" : "",
+           columns.cold ? "; cold is the first run of all" : "");
+    printf("%-22s", "case");
+    if (columns.runtime) printf(" %-32s", "runtime");
+    printf(" %7s %11s %11s %11s %9s %6s%s%s\n", "workers", "median", "p10", "p90", "target", "ratio", columns.runtime ? "    / hbg" : "", columns.cold ? "        cold" : "");
+    for (size_t i = 0; i < b->case_count; i++) print_case(b, &b->cases[i], columns);
 }

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The hbg command: tools/*.c, tools/ab/*.c, bench/*.c and the workloads, over the shared library and its public headers.
+# The hbg command: tools/*.c, tools/ab/*.c, bench/*.c, bench/dag/*.c and the workloads, over the shared library and its public headers.
 # The workloads are an archive of their own and so is all of tools but main.c, so that tests can link what they test and run a
 # workload themselves. From inside the tree the command uses only the
 # leaf helpers below and the header-only base/rng.h and base/clock.h; they need libc alone and are compiled in a second time.
 
-file(GLOB HBG_TOOL_SOURCES CONFIGURE_DEPENDS tools/*.c tools/ab/*.c bench/*.c)
+file(GLOB HBG_TOOL_SOURCES CONFIGURE_DEPENDS tools/*.c tools/ab/*.c bench/*.c bench/dag/*.c)
 list(FILTER HBG_TOOL_SOURCES EXCLUDE REGEX "/tools/main\\.c$")
 set(HBG_TOOL_HELPERS src/base/json_write.c src/base/option.c)
 file(GLOB_RECURSE HBG_WORKLOAD_SOURCES CONFIGURE_DEPENDS workloads/*.c)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# bench-rivals: the graphs of `hbg bench dispatch` on other runtimes, as build/rivals/*, for those that are found. Not part of `make`.
+# bench-rivals: other runtimes for `hbg bench --rivals`, as build/rivals/*, for those that are found. Not part of `make`, but of `make bench`.
 #
 #   openmp   the compiler's OpenMP        libomp   the same program on LLVM's runtime
 #   tbb      oneTBB's flow graph          starpu   StarPU 1.3 with data handles

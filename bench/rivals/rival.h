@@ -1,41 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rival.h - the graphs of `hbg bench dispatch` for other runtimes, measured and printed in the same way.
+/* rival.h - another runtime as a program that `hbg bench --rivals` starts, and which runs the graphs of bench/dag when it is told to.
  *
- * A runtime gives three functions; graphs, batches and the table are shared. Ratios between it and hbg hold only for tables that were
- * made one after the other in one state of the machine: the core-to-core round trip stands above each.
+ *     argument    how many workers
+ *     it writes   rival MODES LABEL                 once it is ready
+ *     it reads    open NAME WIDTH STEPS RADIX       answer: graph INDEX TASKS EDGES
+ *                 tiles INDEX EDGE                  answer: tiles; the graph's cells are tiles from now on, its tasks their operations
+ *                 batch INDEX MODE BODY LENGTH NS   answer: ns SUM RUNS; one run that is not timed, then as many as take NS together
+ *                 check INDEX MODE BODY LENGTH      answer: wrong COUNT; one run, in which each task looks for its producers
+ *                 residual INDEX                    answer: residual NUMBER; of a dense graph's last run
+ *     else        no SENTENCE                       also the answer to what it cannot do
+ *
+ * It ends with its input. A runtime gives three functions; graphs, bodies, batches and all that is said are shared.
  */
 #ifndef HBG_BENCH_RIVAL_H
 #define HBG_BENCH_RIVAL_H
 
 #include <stdint.h>
 
+#include "bench/dag/work.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum { RIVAL_READS_MAX = 4 };
-
-/* A task writes one cell, reading what it held where `updates`, and reads `read_count` others. */
-struct rival_task { uint32_t cell, read[RIVAL_READS_MAX]; uint8_t read_count, updates; };
-
-struct rival_graph {
-    const char *name;
-    uint32_t task_count, cell_count;
-    struct rival_task *task;
-    uint32_t *first;                    /* producers of task t: producer[first[t]] up to producer[first[t + 1]], unique */
-    uint32_t *producer;
-};
+/* How a graph is run: kept and run again; built and run each time; built alone, where the time of the run does not count. */
+enum rival_mode { RIVAL_AGAIN, RIVAL_ANEW, RIVAL_SUBMIT, RIVAL_MODES };
 
 struct rival {
-    const char *name;                   /* with what a run includes: "oneTBB flow graph, run again" */
-    void *(*open)(const struct rival_graph *graph, int workers);    /* NULL: it cannot */
-    uint64_t (*run)(void *state);       /* nanoseconds of all tasks */
-    void (*close)(void *state);
-    int (*begin)(int workers);          /* may be NULL: once before the first open for that many workers; not 0: it cannot */
+    const char *label;                  /* "oneTBB flow graph" */
+    unsigned modes;                     /* 1 << enum rival_mode of those that it can */
+    void *(*open)(const struct work *work, int workers);        /* NULL: it cannot */
+    uint64_t (*run)(void *state, enum rival_mode mode);         /* nanoseconds */
+    int (*begin)(int workers);          /* may be NULL: once before the first open; not 0: it cannot */
     void (*end)(void);
 };
 
-/* Options: --reps N, --case NAME, --workers N. The exit status. */
 int rival_main(const struct rival *rival, int argc, char **argv);
 
 uint64_t rival_clock_ns(void);

@@ -22,7 +22,11 @@ CASES = {
     "dispatch": {**{(name, 1): target for name, target in zip(GRAPHS, (4, 4, 4, 4.5, 4, 4))},
                  **{(name, 2): target for name, target in zip(GRAPHS, (5, 4.5, 14, 12, 9, 22))}},
 }
-UNITS = {"submit": "ns/task", "bind": "ns", "dispatch": "ns/task"}
+CASES = {bench: {(name, "hbg", workers): target for (name, workers), target in cases.items()} for bench, cases in CASES.items()}
+PATTERNS = {"trivial": (0.22, 0.4), "no_comm": None, "stencil_1d": (0.22, 0.4), "stencil_1d_periodic": None, "dom": (0.25, 0.5), "tree": (0.35, 0.6),
+            "fft": (0.5, 0.6), "all_to_all": None, "nearest": (1.2, 1.8), "spread": None, "random_nearest": None}
+CASES["metg"] = {(name, f"hbg, {way}", 2): targets and targets[i] for name, targets in PATTERNS.items() for i, way in enumerate(("again", "anew"))}
+UNITS = {"submit": "ns/task", "bind": "ns", "dispatch": "ns/task", "metg": "us"}
 
 
 def run(*arguments):
@@ -45,8 +49,11 @@ def check_result(bench, result):
     assert result["unit"] == UNITS[bench]
     assert 0 < result["p10"] <= result["median"] <= result["p90"], result
     assert result["reps"] >= 3
-    assert result["target"] == CASES[bench][result["case"], result["workers"]], result
+    assert result["target"] == CASES[bench][result["case"], result["runtime"], result["workers"]], result
     assert ("cold" in result) == (bench == "dispatch") and result.get("cold", 1) > 0, result
+    assert ("curve" in result) == (bench == "metg"), result
+    curve = [point["granularity"] for point in result.get("curve", ())]
+    assert bench != "metg" or (len(curve) > 3 and max(curve) == max(curve[:2])), result       # from long tasks to short ones
 
 
 def check_bench(bench):
@@ -55,7 +62,7 @@ def check_bench(bench):
     outcome = read_json(done.stdout)
     assert outcome["bench"] == bench and outcome["quick"] is True
     check_machine(outcome["machine"])
-    found = [(result["case"], result["workers"]) for result in outcome["results"]]
+    found = [(result["case"], result["runtime"], result["workers"]) for result in outcome["results"]]
     assert found == list(CASES[bench]), (bench, found)
     for result in outcome["results"]:
         check_result(bench, result)
@@ -75,10 +82,22 @@ def check_one_case(folder):
     assert [(result["case"], result["workers"]) for result in outcome["results"]] == [("tree", 1), ("tree", 2)]
 
 
+def check_metg():
+    """Another body and other sizes; without a program of theirs, other runtimes are named and left out."""
+    done = run("metg", "--quick", "--case", "spread", "--kernel", "memory", "--width", "4", "--steps", "50", "--radix", "9")
+    rows = re.findall(r"^spread +hbg, (again|anew) +2 +[\d.]+ ", done.stdout, re.M)
+    assert done.returncode == 0 and done.stderr == "" and rows == ["again", "anew"], done
+    rivals = os.path.join(os.path.dirname(HBG), "rivals")
+    missing = [name for name in ("openmp", "libomp", "tbb", "starpu") if not os.path.exists(os.path.join(rivals, name))]
+    done = run("metg", "--quick", "--case", "tree", "--steps", "50", "--rivals")
+    assert done.returncode == 0 and (f"without {', '.join(missing)}" in done.stderr if missing else done.stderr == ""), done
+
+
 def check_refusals(folder):
     for arguments, word in (
             ([], "is needed"), (["submit", "bind"], "too many"), (["sumbit"], "submit"), (["submit", "--case", "args=9"], "args=9"),
-            (["submit", "--case"], "--case"), (["submit", "--qick"], "--quick"), (["submit", "--quick=1"], "no value")):
+            (["submit", "--case"], "--case"), (["submit", "--qick"], "--quick"), (["submit", "--quick=1"], "no value"),
+            (["metg", "--kernel", "spin"], "memory"), (["metg", "--width", "0"], "--width"), (["metg", "--case", "chain"], "chain")):
         done = run(*arguments)
         assert done.returncode == 2 and word in done.stderr and not done.stdout, (arguments, done)
         assert done.stderr.count("\n") == 1, done.stderr
@@ -90,4 +109,5 @@ for name in CASES:
     check_bench(name)
 with tempfile.TemporaryDirectory() as scratch:
     check_one_case(scratch)
+    check_metg()
     check_refusals(scratch)
