@@ -6,7 +6,7 @@
 #   make demo       set-up, a quiet build, then two verified workloads
 #   make test       set-up, a build with debug checks, every test
 #   make sanitize   every test under ASan and UBSan, the concurrent ones under TSan
-#   make bench      the benchmarks of submit, bind and dispatch
+#   make bench      the benchmarks of submit, bind, dispatch and replay
 #   make deb        build/hbg_VERSION_ARCHITECTURE.deb, a Debian package of library, headers and command
 #   make clean
 
@@ -56,6 +56,7 @@ bench: all
 	build/hbg bench submit
 	build/hbg bench bind
 	build/hbg bench dispatch
+	build/hbg bench replay
 
 deb:
 	@{ command -v dpkg-shlibdeps && command -v file; } > /dev/null || { echo "dpkg-shlibdeps or file is missing: apt-get install dpkg-dev file" >&2; exit 1; }

@@ -19,7 +19,7 @@ struct typed {
 
 static const struct { const char *name; bench_measure_fn *measure; } benches[] = {
     { "submit", hbg__bench_submit }, { "bind", hbg__bench_bind }, { "dispatch", hbg__bench_dispatch },
-    { "metg", hbg__bench_metg }
+    { "metg", hbg__bench_metg }, { "replay", hbg__bench_replay }
 };
 enum { BENCHES = sizeof benches / sizeof benches[0] };
 
@@ -96,7 +96,7 @@ static int measure_one(const char *name, const struct typed *typed)
 static int bench_line(const void *given, const char *const *rest, size_t count)
 {
     if (count == 1) return measure_one(rest[0], given);
-    hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind, dispatch and metg is needed%s", count ? rest[1] : "");
+    hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind, dispatch, metg and replay is needed%s", count ? rest[1] : "");
     return CLI_MISUSED;
 }
 
@@ -115,9 +115,9 @@ int hbg__bench_main(int argc, char **argv)
         EXCLUSIVE_OPTIONS(typed.exclusive),
     };
     const struct cli_command command = {
-        "bench", "submit|bind|dispatch|metg [options]",
-        "Measures what a submitted task (submit), a prepared run (bind) or a task on the device (dispatch) costs, and\n"
-        "how long tasks must be for half of the time to be theirs (metg: METG(50 %), the measure of Task Bench).\n\n"
+        "bench", "submit|bind|dispatch|metg|replay [options]",
+        "Measures what a submitted task (submit), a prepared run (bind), a task on the device (dispatch) or a subgraph (replay)\n"
+        "costs, and how long tasks must be for half of the time to be theirs (metg: METG(50 %), the measure of Task Bench).\n\n"
         "case       the graph, or what of the call is varied\n"
         "workers    worker threads of the device\n"
         "median     of all batches, each the mean over 1 ms or more, or of all searches of metg; the unit stands above the table\n"

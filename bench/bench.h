@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench.h - `hbg bench submit|bind|dispatch|metg`: cases, how one is measured, what is reported.
+/* bench.h - `hbg bench submit|bind|dispatch|metg|replay`: cases, how one is measured, what is reported.
  *
  *     bench.c      the command line
  *     shapes.c     the graphs, as build functions
@@ -9,6 +9,7 @@
  *     dispatch.c   ns a task on the device
  *     metg.c       the smallest task that is half efficient
  *     others.c     other runtimes, as children
+ *     replay.c     what subgraphs cost, with the graphs of replay_shapes.c
  *     measure.c    interleaved batches
  *     machine.c    what it ran on
  *     report.c     the table and the JSON
@@ -42,6 +43,7 @@ struct bench_case {
     double target;                      /* 0: none is published */
     bench_run_fn *run;
     void *of;                           /* what run needs; borrowed */
+    const uint64_t *minus_ns;           /* NULL, or what run leaves to be taken off its nanoseconds: the value may be below 0; borrowed */
     bool has_cold;
     double cold;                        /* of the first run of all */
     uint32_t reps;
@@ -69,6 +71,7 @@ bool hbg__bench_submit(struct bench *b);
 bool hbg__bench_bind(struct bench *b);
 bool hbg__bench_dispatch(struct bench *b);
 bool hbg__bench_metg(struct bench *b);
+bool hbg__bench_replay(struct bench *b);
 
 int hbg__bench_main(int argc, char **argv);
 

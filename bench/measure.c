@@ -66,15 +66,16 @@ static bool run_first(struct bench *b, struct bench_case *c)
 
 static bool run_batch(struct bench *b, struct bench_case *c)
 {
-    uint64_t sum_ns = 0, sum_units = 0, ns, units;
+    uint64_t sum_ns = 0, sum_minus_ns = 0, sum_units = 0, ns, units;
     enum hbg_status status = c->run(c, &ns, &units);
     while (!status && sum_ns < BATCH_NS) {
         status = c->run(c, &ns, &units);
         sum_ns += ns;
+        sum_minus_ns += c->minus_ns ? *c->minus_ns : 0;
         sum_units += units;
     }
     if (status) return hbg__bench_fail(b, c->name, status);
-    c->sample[c->reps++] = (double)sum_ns / (double)sum_units;
+    c->sample[c->reps++] = ((double)sum_ns - (double)sum_minus_ns) / (double)sum_units;
     return true;
 }
 

@@ -27,6 +27,11 @@ static const struct bench_target { const char *bench, *name, *runtime; uint32_t 
     { "metg", "dom", "hbg, again", 2, 0.25 }, { "metg", "dom", "hbg, anew", 2, 0.5 },
     { "metg", "tree", "hbg, again", 2, 0.35 }, { "metg", "tree", "hbg, anew", 2, 0.6 },
     { "metg", "nearest", "hbg, again", 2, 1.2 }, { "metg", "nearest", "hbg, anew", 2, 1.8 },
+    /* ns: 60 and 4 a boundary value; of a node; of a prepare; device time of a node, as a multiple of the same task submitted plainly */
+    { "replay", "submission", "hbg", 1, 92 }, { "replay", "submission=64", "hbg", 1, 316 }, { "replay", "submission=256", "hbg", 1, 1084 }, { "replay", "node", "hbg", 1, 90 },
+    { "replay", "shape=qwen3 first", "hbg", 1, 40000 }, { "replay", "shape=qwen3 warm", "hbg", 1, 6000 }, { "replay", "shape=qwen3 program", "hbg", 1, 2000 },
+    { "replay", "shape=dsv4 first", "hbg", 1, 180000 }, { "replay", "shape=dsv4 warm", "hbg", 1, 70000 }, { "replay", "shape=dsv4 program", "hbg", 1, 2000 },
+    { "replay", "device node / plain", "hbg", 1, 1.3 }, { "replay", "device node / plain", "hbg", 2, 1.3 },
 };
 
 #endif /* HBG_BENCH_TARGETS_H */
