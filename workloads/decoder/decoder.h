@@ -53,7 +53,7 @@ enum {
 };
 enum { DECODER_NO_PAGE = 2 };           /* a kernel's code: the table names no page of the cache; detail is what it says */
 
-/* the inverse of the slowest rotation, the share of a turn that head_dim - 2 makes */
+/* elements i and i + head_dim / 2 of a head are turned by position / this ^ (2 i / head_dim) radians */
 #define DECODER_ROTATION_BASE 10000.0
 
 extern const struct hbg_kernel hbg__decoder_kernels[DECODER_KERNEL_COUNT];
