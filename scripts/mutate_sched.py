@@ -73,7 +73,7 @@ MUTANTS = (
      "== HBG__SLOT_FAILED) && !(record->flags & HBG__TASK_REUSE)) *skip = true;", "== HBG__SLOT_FAILED) && !(record->flags & HBG__TASK_REUSE)) *skip = *skip;",
      ("sim/schedules",)),
     ("roots: a range is one too long", "src/sched/roots.h",
-     "    worker->root_end = length > count - at ? count : at + length;\n", "    worker->root_end = length > count - at ? count : at + length + 1 < count ? at + length + 1 : count;\n",
+     "    if (length > count - at) length = count - at;\n", "    if (++length > count - at) length = count - at;\n",
      ("sim/small", "sim/schedules")),
     ("claim: a chunk is one too short", "src/sched/claim.c",
      "uint32_t end = chunk > count - task ? count : task + chunk;", "uint32_t end = chunk > count - task ? count : task + chunk - (chunk > 1);",

@@ -47,6 +47,14 @@ void hbg__core_open(struct hbg__core *core, uint32_t worker, bool no_kernels, co
 /* Before the first task of a run; `launch` stays until the run is done. */
 void hbg__core_begin(struct hbg__core *core, const struct hbg__launch *launch, const unsigned char *payload);
 
+/* Tasks of another image from now on, with their base table: the kernels stay the same. */
+static inline void hbg__core_enter(struct hbg__core *core, const unsigned char *payload, const uint64_t *base)
+{
+    core->view.base = base;
+    core->view.payload = payload;
+    core->detail_task = HBG__NIL;
+}
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

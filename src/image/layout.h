@@ -65,7 +65,8 @@ enum {
 /* head.flags */
 enum {
     HBG__IMAGE_IN_ORDER = 1,            /* one worker may run ids in order: no asynchronous kernel, priority, gang, mixed task */
-    HBG__IMAGE_SUBGRAPHS = 2            /* some record is a submission: no claim mode */
+    HBG__IMAGE_SUBGRAPHS = 2,           /* some record is a submission: no claim mode */
+    HBG__IMAGE_DEFINITION = 4           /* it is submitted by others: its own base table stands in front of those of its submissions */
 };
 
 struct hbg__image_head {
@@ -95,7 +96,8 @@ enum {
     HBG__TASK_QUERYABLE = 1,            /* some consumer names it as a producer that is not its latest */
     HBG__TASK_NOOP = 2,                 /* visits no core; `kernel` and the arguments mean nothing */
     HBG__TASK_REUSE = 4,                /* noop of heap reuse: its edges order, but carry no failure */
-    HBG__TASK_SUBGRAPH = 8              /* a submission: struct hbg__submission stands right before its arguments; `kernel` means nothing */
+    HBG__TASK_SUBGRAPH = 8,             /* a submission: struct hbg__submission stands right before its arguments; `kernel` means nothing */
+    HBG__TASK_NO_KERNEL = HBG__TASK_NOOP | HBG__TASK_SUBGRAPH
 };
 
 struct hbg__task_record {
@@ -138,6 +140,7 @@ struct hbg__activation {
     uint32_t slot_base;                 /* index of its first slot in the run's slots */
     uint32_t parent, task;              /* activation that submits, 0: the outermost image; and its record there */
     uint32_t outer_task;                /* record of the outermost image that it belongs to */
+    uint32_t epoch;                     /* of the run that activated it: all else is of an earlier run if it is another */
     HBG__OWN_LINE struct hbg__atomic_u32 cursor;        /* next root */
     struct hbg__atomic_u32 remaining;   /* records that are not complete, as far as workers have said */
     struct hbg__atomic_u32 failed;      /* 1: some record failed or was skipped */
@@ -190,6 +193,12 @@ static inline const unsigned char *hbg__image_payload(const struct hbg__image_he
 }
 
 static inline const void *hbg__image_at(const unsigned char *payload, uint32_t offset) { return payload + (size_t)offset * 8; }
+
+/* Of a record with HBG__TASK_SUBGRAPH. */
+static inline const struct hbg__submission *hbg__image_submission(const unsigned char *payload, const struct hbg__task_record *task)
+{
+    return (const struct hbg__submission *)hbg__image_at(payload, task->args - HBG__SUBMISSION_UNITS);
+}
 
 /* The whole number of producers, and the i-th of them, latest first. */
 static inline const uint32_t *hbg__image_edge_row(const unsigned char *payload, const struct hbg__task_record *task)

@@ -77,9 +77,6 @@ struct hbg__launch_done {
     enum hbg_status status;
 };
 
-/* What the longest-running task of a launch is. */
-struct hbg__platform_progress { uint32_t task, kernel, worker; };
-
 struct hbg__platform_context {
     struct hbg__memory *memory;     /* outlives the platform */
     const struct hbg__log *log;     /* likewise */
@@ -148,7 +145,7 @@ struct hbg__platform_ops {
     /* optional, default HBG_E_DEVICE: make an unusable device usable again */
     enum hbg_status (*recover)(struct hbg__platform *platform);
     /* optional, default unknown. patient: a millisecond may go by to see which task runs longest; else one look at some task */
-    bool (*progress)(struct hbg__platform *platform, struct hbg__stream *stream, bool patient, struct hbg__platform_progress *progress);
+    bool (*progress)(struct hbg__platform *platform, struct hbg__stream *stream, bool patient, struct hbg__progress *progress);
     /* optional, default the monotonic clock of the host, ns */
     uint64_t (*clock)(struct hbg__platform *platform);
 };

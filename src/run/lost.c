@@ -37,7 +37,7 @@ bool hbg__run_leave_behind(struct hbg__run *run)
 void hbg__run_say_lost(const struct hbg__run *run, struct hbg_error *error)
 {
     struct hbg_device *device = run->device;
-    struct hbg__platform_progress now;
+    struct hbg__progress now;
     struct hbg_error text = { .size = sizeof text };
     char label[HBG__LABEL_BYTES];
     if (!device->ops->progress || !device->ops->progress(device->platform, run->streams.stream[HBG__STREAM_WORK], false, &now)) {

@@ -237,7 +237,7 @@ static void say_what_runs(struct hbg__run *run, uint64_t timeout_ns, struct hbg_
 {
     struct hbg_device *device = run->device;
     struct hbg__stream *stream = run->streams.stream[HBG__STREAM_WORK];
-    struct hbg__platform_progress now;
+    struct hbg__progress now;
     char label[HBG__LABEL_BYTES], within[40] = "";
     hbg__run_label(run, label);
     if (timeout_ns != HBG_FOREVER) snprintf(within, sizeof within, " within %" PRIu64 " ns", timeout_ns);

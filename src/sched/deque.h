@@ -15,7 +15,8 @@
  *   top_seen     owner                  owner            none: private
  *
  * | call            | thread |            A full deque refuses: the caller takes the entry elsewhere.
- * | push, take      | owner  |
+ * | push, take,     | owner  |
+ * | bottom          |        |
  * | steal, size     | any    |
  */
 #ifndef HBG_SCHED_DEQUE_H
@@ -41,6 +42,12 @@ static inline void hbg__deque_open(struct hbg__deque *deque, uint64_t first)
     hbg__store_relaxed64(&deque->top, first);
     hbg__store_relaxed64(&deque->bottom, first);
     deque->top_seen = first;
+}
+
+/* Where the next entry goes. */
+static inline uint64_t hbg__deque_bottom(const struct hbg__deque *deque)
+{
+    return hbg__load_relaxed64(&deque->bottom);                 /* relaxed: only the owner writes it */
 }
 
 /* False: full. */

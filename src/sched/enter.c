@@ -9,6 +9,7 @@
  *
  * Once finished nobody enters, so exactly one worker concludes a run, and what it sees is what all who were inside did.
  */
+#include "sched/roots.h"
 #include "sched/run_task.h"
 
 enum { APART = 64 };                    /* so many workers sleep for times of their own, between half of rest_ns and all of it */
@@ -18,15 +19,15 @@ static void begin(struct hbg__worker *worker, uint32_t generation)
 {
     const struct hbg__sched_run *run = &worker->sched->run;
     worker->generation = generation;
-    worker->graph = run->graph;
     hbg__core_begin(&worker->core, run->launch, run->graph.payload);
     worker->next = HBG__NIL;
     worker->drain = 0;
-    worker->root_at = worker->root_end = 0;
+    hbg__roots_forget(&worker->roots);
+    hbg__roots_forget(&worker->outer_roots);
     worker->executed = worker->skipped = worker->noops = 0;
-    worker->failure.task = HBG__NIL;
+    worker->failure.activation = worker->fault.activation = 0;
+    worker->failure.task = worker->fault.task = HBG__NIL;
     worker->fault.status = HBG_OK;
-    worker->fault.task = HBG__NIL;
     worker->started_ns = worker->ended_ns = hbg__clock_ns();
     worker->steal_victim = HBG__NIL;
     worker->rest_ns = 0;
@@ -34,6 +35,7 @@ static void begin(struct hbg__worker *worker, uint32_t generation)
     worker->quiet_total = 0;
     worker->quiet_since_ns = worker->started_ns;
     hbg__store_relaxed32(&worker->running, HBG__RUNNING_NONE);      /* relaxed: for onlookers. */
+    hbg__context_enter(worker, 0);
     if (HBG_UNLIKELY(run->launch->events != 0))
         hbg__event_begin(&worker->events, run->launch->events, worker->sched->options.worker_count, run->launch->event_capacity, worker->index, run->launch->epoch);
 }
@@ -111,6 +113,7 @@ HBG_COLD void hbg__halt(struct hbg__worker *worker, enum hbg_status status, uint
 {
     if (worker->fault.status == HBG_OK) {
         worker->fault.status = status;
+        worker->fault.activation = worker->activation;
         worker->fault.task = task;
         worker->fault.used = used;
         worker->fault.limit = limit;

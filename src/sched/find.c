@@ -6,6 +6,7 @@
  * stood still for STEAL_PATIENCE_NS: an owner that works through short tasks takes its last entry itself, which moves the top,
  * and would lose far more by the cache lines that a thief pulls over than the thief gains. One short queue is watched at a time.
  */
+#include "sched/context.h"
 #include "sched/roots.h"
 #include "sched/sched.h"
 
@@ -53,28 +54,61 @@ static bool steal(struct hbg__worker *worker, uint64_t now_ns, uint64_t *entry)
     return false;
 }
 
+/* The task of an entry that was taken from others. */
+static uint32_t task_of(struct hbg__worker *worker, uint64_t entry)
+{
+    return entry >> 32 == worker->activation ? hbg__entry_task(entry) : hbg__turn(worker, entry);
+}
+
+/* Of an activation, or 0 of the outermost image: its first slot among the run's. */
+static uint32_t slot_base(const struct hbg__sched_run *run, uint32_t activation)
+{
+    return activation ? hbg__activation_at(run, activation)->slot_base : 0;
+}
+
+static bool pop_spilled(struct hbg__sched *sched, uint64_t *entry)
+{
+    struct hbg__slot *slots = sched->run.graph.slots;
+    uint32_t slot;
+    if (!hbg__spill_has_entries(&sched->spill) || !hbg__spill_pop(&sched->spill, slots, &slot)) return false;
+    *entry = hbg__entry_make(slots[slot].activation, slot - slot_base(&sched->run, slots[slot].activation));
+    return true;
+}
+
 uint32_t hbg__find(struct hbg__worker *worker, uint64_t now_ns)
 {
     struct hbg__sched *sched = worker->sched;
     uint64_t entry;
-    uint32_t task;
     if (sched->run.mode != HBG__MODE_WAKE) return HBG__NIL;
-    if (hbg__ring_has_entries(&sched->ring) && hbg__ring_pop(&sched->ring, &entry)) return hbg__entry_node(entry);
+    if (hbg__ring_has_entries(&sched->ring) && hbg__ring_pop(&sched->ring, &entry)) return task_of(worker, entry);
     if (hbg__roots_claim(worker)) {
         if (hbg__roots_left(sched) && hbg__bell_has_sleepers(&sched->bell)) hbg__hint(sched);
         return hbg__roots_next(worker);
     }
-    if (hbg__spill_has_entries(&sched->spill) && hbg__spill_pop(&sched->spill, worker->graph.slots, &task)) return task;
-    if (sched->options.worker_count > 1 && steal(worker, now_ns, &entry)) return hbg__entry_node(entry);
+    if (pop_spilled(sched, &entry)) return task_of(worker, entry);
+    if (sched->options.worker_count > 1 && steal(worker, now_ns, &entry)) return task_of(worker, entry);
     return HBG__NIL;
 }
 
-HBG_COLD void hbg__push_overflow(struct hbg__worker *worker, uint32_t task)
+void hbg__push_entry(struct hbg__worker *worker, uint64_t entry)
+{
+    if (HBG_UNLIKELY(!hbg__deque_push(&worker->deque, entry))) hbg__push_overflow(worker, entry);
+    if (hbg__bell_has_sleepers(&worker->sched->bell)) hbg__hint(worker->sched);
+}
+
+HBG_COLD void hbg__push_overflow(struct hbg__worker *worker, uint64_t entry)
 {
     struct hbg__sched *sched = worker->sched;
-    if (hbg__ring_push(&sched->ring, hbg__entry_make(0, task))) return;
-    if (sched->options.spill) hbg__spill_push(&sched->spill, worker->graph.slots, task);
-    else hbg__halt(worker, HBG_E_LIMIT, task, sched->options.ring_capacity, sched->options.ring_capacity);
+    struct hbg__slot *slots = sched->run.graph.slots;
+    uint32_t activation = hbg__entry_activation(entry), slot = slot_base(&sched->run, activation) + hbg__entry_task(entry);
+    if (hbg__ring_push(&sched->ring, entry)) return;
+    if (sched->options.spill) {
+        slots[slot].activation = activation;
+        hbg__spill_push(&sched->spill, slots, slot);
+    } else {
+        uint32_t named = activation == worker->activation ? hbg__entry_task(entry) : HBG__NIL;
+        hbg__halt(worker, HBG_E_LIMIT, named, sched->options.ring_capacity, sched->options.ring_capacity);
+    }
 }
 
 HBG_COLD void hbg__hint(struct hbg__sched *sched)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* idle.c - a worker without work: publish what was done, look, see whether the run is over, spin, yield, rest.
  *
- * Termination. The number of tasks is known. Workers count completions privately and publish their count only here; when the
+ * Termination. The number of tasks is known, those of all submissions included. Workers count completions privately and publish their count only here; when the
  * published counts add up to it, everything is complete and every worker has published, so the sum is exact.
  *
  * No lost wake can hang a run. An item in a worker's own queue, next-task place or root range has an awake owner: a worker
@@ -55,7 +55,7 @@ static bool is_over(struct hbg__worker *worker, uint64_t now_ns)
     struct hbg__sched *sched = worker->sched;
     /* relaxed: a worker that sees it late leaves late. */
     if (hbg__state_finished(hbg__load_relaxed64(&sched->state))) return true;
-    if (hbg__published_total(sched, worker->generation) == worker->graph.task_count) {
+    if (hbg__published_total(sched, worker->generation) == sched->run.slot_count) {
         hbg__finish(worker);
         return true;
     }

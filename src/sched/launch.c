@@ -3,6 +3,7 @@
  *
  *     memory:  | struct hbg__sched | worker 0 | worker 1 | ... | cells of the ring |
  */
+#include "sched/context.h"
 #include "sched/roots.h"
 #include "sched/sched.h"
 
@@ -26,6 +27,7 @@ static void open_worker(struct hbg__sched *sched, uint32_t index)
     worker->resting = false;
     /* relaxed: threads start later. */
     hbg__store_relaxed32(&worker->running, HBG__RUNNING_NONE);
+    hbg__store_relaxed64(&worker->inside, 0);
     hbg__store_relaxed32(&worker->nap, 0);
     hbg__store_relaxed64(&worker->published, 0);
     hbg__deque_open(&worker->deque, 0);
@@ -71,6 +73,11 @@ static void decode(struct hbg__sched_run *run, const struct hbg__launch *launch)
     run->graph.payload = NULL;
     run->roots = NULL;
     run->root_count = 0;
+    run->activations = (struct hbg__activation *)(uintptr_t)launch->activations;
+    run->bases = (uint64_t *)(void *)(run->activations + launch->activation_count);
+    run->slot_count = launch->slot_count;
+    run->activation_count = launch->activation_count;
+    HBG_DEBUG_ASSERT(launch->activation_count == 0 || launch->mode != HBG__MODE_CLAIM);
     if (launch->task_count == 0) return;
     run->graph.payload = hbg__image_payload(head);
     run->roots = (const uint32_t *)hbg__image_at(run->graph.payload, head->roots);
@@ -86,7 +93,8 @@ void hbg__sched_launch(struct hbg__sched *sched, const struct hbg__launch *launc
     if (generation == 0) generation = 1;
     decode(&sched->run, launch);
     result->status = HBG_OK;
-    result->task = HBG__NIL;
+    result->task = result->node = HBG__NIL;
+    result->activation = 0;
     result->kernel = 0;
     result->code = 0;
     result->detail = result->limit = 0;
@@ -132,17 +140,34 @@ void hbg__sched_cancel(struct hbg__sched *sched)
     hbg__fetch_or_acq_rel32(&sched->stop, HBG__STOP_CANCEL);
 }
 
-bool hbg__sched_progress(struct hbg__sched *sched, uint32_t *task, uint32_t *kernel, uint32_t *worker)
+/* False: it runs nothing of this run. A worker that turns to another activation meanwhile may be said to run a task of the one before. */
+static bool look_at(const struct hbg__sched_run *run, const struct hbg__worker *worker, uint32_t generation, struct hbg__progress *progress)
 {
-    uint32_t count = sched->options.worker_count, at = *worker < count ? *worker : 0;
-    for (uint32_t i = 0; i < count; ++i, at = at + 1 < count ? at + 1 : 0) {
-        uint32_t running = hbg__load_relaxed32(&sched->worker[at].running);     /* relaxed: a glance. */
-        if (running >= sched->run.graph.task_count) continue;
-        *task = running;
-        *kernel = hbg__image_record(sched->run.graph.payload, running)->kernel;
-        *worker = at;
-        return true;
+    /* X2 acquire, pairs with X1 in hbg__context_enter(): the activation. */
+    uint64_t inside = hbg__load_acquire64(&worker->inside);
+    uint32_t running = hbg__load_relaxed32(&worker->running);   /* relaxed: a glance. */
+    uint32_t activation = (uint32_t)inside, count = run->graph.task_count;
+    const unsigned char *payload = run->graph.payload;
+    if (inside >> 32 != generation) return false;
+    if (activation) {
+        count = hbg__activation_at(run, activation)->task_count;
+        payload = (const unsigned char *)(uintptr_t)hbg__activation_at(run, activation)->payload;
     }
+    if (running >= count) return false;
+    progress->task = hbg__outer_task(run, activation, running);
+    progress->node = activation ? running : HBG__NIL;
+    progress->kernel = hbg__image_record(payload, running)->kernel;
+    progress->worker = worker->index;
+    return true;
+}
+
+bool hbg__sched_progress(struct hbg__sched *sched, struct hbg__progress *progress)
+{
+    /* relaxed: only launch changes the generation. */
+    uint32_t generation = hbg__state_generation(hbg__load_relaxed64(&sched->state));
+    uint32_t count = sched->options.worker_count, at = progress->worker < count ? progress->worker : 0;
+    for (uint32_t i = 0; i < count; ++i, at = at + 1 < count ? at + 1 : 0)
+        if (look_at(&sched->run, &sched->worker[at], generation, progress)) return true;
     return false;
 }
 

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* roots.h - tasks without producers: claimed in ranges from the image's root list by an atomic cursor.
+/* roots.h - tasks without producers: claimed in ranges from the outermost image's root list by an atomic cursor; those of a
+ * submission are claimed in expand.c.
  *
  * A range is a share of what remains, so that early ranges are long (the cursor's line is rarely fought over) and the last
  * ones short (nobody sits on work that others could do). Where a range goes it is private: roots of it are run in order.
+ *
+ * Ranges and the own queue are one stack: what was in the queue when a range was claimed comes after it (`floor`), what was pushed
+ * since comes before its next root.
  */
 #ifndef HBG_SCHED_ROOTS_H
 #define HBG_SCHED_ROOTS_H
@@ -11,11 +15,27 @@
 
 enum { HBG__ROOT_RANGE_MAX = 512 };
 
-/* The next root of the own range; HBG__NIL: it is used up. */
+static inline void hbg__roots_forget(struct hbg__root_range *range)
+{
+    range->at = range->end = NULL;
+    range->floor = HBG__NO_FLOOR;
+    range->activation = 0;
+}
+
+/* The range is used up: the one that came before it, if any. False: none. */
+static inline bool hbg__roots_drop(struct hbg__worker *worker)
+{
+    if (worker->roots.floor == HBG__NO_FLOOR) return false;
+    worker->roots = worker->outer_roots;
+    hbg__roots_forget(&worker->outer_roots);
+    return true;
+}
+
+/* The next root of the own range, which is not used up. */
 static inline uint32_t hbg__roots_next(struct hbg__worker *worker)
 {
-    if (worker->root_at == worker->root_end) return HBG__NIL;
-    uint32_t root = worker->sched->run.roots[worker->root_at++];
+    uint32_t root = *worker->roots.at++;
+    if (HBG_UNLIKELY(worker->roots.activation != worker->activation)) return hbg__turn(worker, hbg__entry_make(worker->roots.activation, root));
     if (HBG_UNLIKELY(root >= worker->graph.task_count)) {
         hbg__halt(worker, HBG_E_IMAGE, HBG__NIL, 0, 0);
         return HBG__NIL;
@@ -28,7 +48,7 @@ static inline bool hbg__roots_left(const struct hbg__sched *sched)
     return hbg__load_relaxed32(&sched->cursor) < sched->run.root_count;     /* relaxed: a guess that claim checks. */
 }
 
-/* Claim a range. False: none is left. */
+/* Claim a range; the own queue and both own ranges are empty. False: none is left. */
 static inline bool hbg__roots_claim(struct hbg__worker *worker)
 {
     struct hbg__sched *sched = worker->sched;
@@ -40,8 +60,11 @@ static inline bool hbg__roots_claim(struct hbg__worker *worker)
     if (length > HBG__ROOT_RANGE_MAX) length = HBG__ROOT_RANGE_MAX;
     at = hbg__fetch_add_relaxed32(&sched->cursor, length);      /* relaxed: likewise */
     if (at >= count) return false;
-    worker->root_at = at;
-    worker->root_end = length > count - at ? count : at + length;
+    if (length > count - at) length = count - at;
+    worker->roots.at = sched->run.roots + at;
+    worker->roots.end = worker->roots.at + length;
+    worker->roots.floor = hbg__deque_bottom(&worker->deque);
+    worker->roots.activation = 0;
     return true;
 }
 

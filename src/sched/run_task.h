@@ -4,12 +4,16 @@
 #define HBG_SCHED_RUN_TASK_H
 
 #include "core/dispatch.h"
+#include "sched/context.h"
 #include "sched/sched.h"
 
-/* Remember the failed task with the lowest id. HBG_PENDING is kept as a code and named at the end. */
+/* Remember the failed task that comes first. HBG_PENDING is kept as a code and named at the end. */
 static HBG_COLD void hbg__task_failed(struct hbg__worker *worker, const struct hbg__task_record *record, uint32_t task, int code)
 {
-    if (task >= worker->failure.task) return;
+    const struct hbg__failure *before = &worker->failure;
+    worker->activation_failed = true;
+    if (before->task != HBG__NIL && !hbg__is_before(&worker->sched->run, worker->activation, task, before->activation, before->task)) return;
+    worker->failure.activation = worker->activation;
     worker->failure.task = task;
     worker->failure.kernel = record->kernel;
     worker->failure.code = code;

@@ -9,8 +9,8 @@
  * that finds nothing for a while leaves and sleeps outside: it need not be woken for the run to end.
  *
  * Files: slot settle wake_list (what completion means), deque ring spill roots (where ready tasks are), wake claim in_order
- * (three ways to run an image), traced (the same with records of tasks), find idle (what a worker without work does), enter (in and out of runs), launch (the host's
- * side), conclude stall verify (the end).
+ * (three ways to run an image), traced (the same with records of tasks), context expand (submissions of definitions), find idle (what a
+ * worker without work does), enter (in and out of runs), launch (the host's side), conclude stall verify (the end).
  *
  * struct hbg__sched
  *   field            written by                          read by            order, label
@@ -30,6 +30,7 @@
  *   field            written by                          read by            order, label
  *   running          own worker                          stall check, host  T3 release ("none", "waits"), T4 acquire; relaxed: what runs, as far
  *                                                                           as a passer-by sees
+ *   inside           own worker                          host               X1 release, X2 acquire
  *   published        own worker                          workers inside     T1 release, T2 acquire
  *   deque            see deque.h
  *   counts, failure, fault, times, generation
@@ -69,6 +70,10 @@ struct hbg__sched_run {
     const uint32_t *roots;
     uint32_t root_count;
     uint32_t mode;                      /* enum hbg__mode */
+    struct hbg__activation *activations;        /* activation i lies at i - 1 */
+    uint64_t *bases;                    /* of the outermost image's submissions */
+    uint32_t slot_count;                /* so many records complete */
+    uint32_t activation_count;
 };
 
 struct hbg__sched {
@@ -99,9 +104,10 @@ static inline uint32_t hbg__state_inside(uint64_t state) { return (uint32_t)stat
 #define HBG__RUNNING_WAITS (1u << 31)           /* or, with that producer's number, has waited for it for long (claim mode) */
 HBG__STATIC_ASSERT(HBG__TASKS_MAX <= HBG__RUNNING_WAITS / 2, "no number of a task makes it one of the other two");
 
-/* The failed task with the lowest id, of those that this worker ran. */
+/* The failed task that comes first in the program, of those that this worker ran. */
 struct hbg__failure {
-    uint32_t task;                      /* HBG__NIL: none */
+    uint32_t activation;                /* 0: of the outermost image */
+    uint32_t task;                      /* record there; HBG__NIL: none */
     uint32_t kernel;
     int code;
     int64_t detail;
@@ -110,20 +116,32 @@ struct hbg__failure {
 /* Why this worker ended the run before its count was reached. */
 struct hbg__fault {
     enum hbg_status status;             /* HBG_OK: it did not */
-    uint32_t task;
+    uint32_t activation, task;          /* likewise */
     int64_t used, limit;
 };
+
+/* Roots claimed and not yet run, all of one image. What the own queue holds below `floor` comes after them. */
+struct hbg__root_range {
+    const uint32_t *at, *end;
+    uint64_t floor;                     /* the queue's bottom when they were claimed; HBG__NO_FLOOR: there is no range */
+    uint32_t activation;
+};
+#define HBG__NO_FLOOR UINT64_MAX
 
 struct hbg__worker {
     struct hbg__core core;
     struct hbg__sched *sched;
-    struct hbg__graph_view graph;       /* copied at the start of a run */
+    struct hbg__graph_view graph;       /* of the image whose tasks it runs */
     uint32_t index;
     uint32_t generation;                /* of the run that the private state belongs to */
+    uint32_t activation;                /* whose tasks it runs, 0: the outermost image's; `next`, `drain` and task ids belong to it */
+    uint32_t slot_base;                 /* of its first slot among the run's */
     uint32_t next;                      /* ready: runs next on this worker; HBG__NIL: none */
     uint32_t drain;                     /* skipped tasks and noops to complete, through slot.link; 0: none */
-    uint32_t root_at, root_end;         /* roots claimed and not yet run */
+    struct hbg__root_range roots, outer_roots;      /* the outer ones come after the others */
     uint64_t executed, skipped, noops;
+    uint64_t told;                      /* that sum, as far as the activation knows of it */
+    bool activation_failed;             /* a task that it does not know of failed or was skipped */
     struct hbg__failure failure;
     struct hbg__fault fault;
     uint64_t started_ns, ended_ns;      /* entered this run; last went idle with tasks done */
@@ -134,6 +152,7 @@ struct hbg__worker {
     uint32_t rest_seen;
     uint64_t rest_ns;
     uint64_t quiet_total, quiet_since_ns;       /* since when nothing moved: stall.c */
+    struct hbg__atomic_u64 inside;      /* {generation, activation}: whose task is `running` */
     struct hbg__atomic_u32 running;
     struct hbg__event_writer events;    /* of runs whose tasks are recorded */
     struct hbg__atomic_u32 nap;         /* nobody ever changes it: a place to sleep for a set time */
@@ -141,9 +160,14 @@ struct hbg__worker {
     struct hbg__deque deque;
 };
 
-/* Entries of deques and ring name {submission, node}; the whole graph is submission 0. */
-static inline uint64_t hbg__entry_make(uint32_t submission, uint32_t node) { return (uint64_t)submission << 32 | node; }
-static inline uint32_t hbg__entry_node(uint64_t entry) { return (uint32_t)entry; }
+/* Entries of deques and ring name {activation, task}, or the roots of an activation that nobody has claimed. */
+#define HBG__ENTRY_ROOTS (1u << 31)
+HBG__STATIC_ASSERT(HBG__TASKS_MAX <= HBG__ENTRY_ROOTS, "every activation has a number that leaves the bit free");
+static inline uint64_t hbg__entry_make(uint32_t activation, uint32_t task) { return (uint64_t)activation << 32 | task; }
+static inline uint64_t hbg__entry_roots(uint32_t activation) { return hbg__entry_make(HBG__ENTRY_ROOTS | activation, 0); }
+static inline uint32_t hbg__entry_task(uint64_t entry) { return (uint32_t)entry; }
+static inline uint32_t hbg__entry_activation(uint64_t entry) { return (uint32_t)(entry >> 32) & ~HBG__ENTRY_ROOTS; }
+static inline bool hbg__entry_is_roots(uint64_t entry) { return (entry >> 63) != 0; }
 
 #ifdef __cplusplus
 extern "C" {
@@ -158,8 +182,8 @@ void hbg__sched_launch(struct hbg__sched *sched, const struct hbg__launch *launc
 bool hbg__sched_poll(struct hbg__sched *sched);
 bool hbg__sched_wait(struct hbg__sched *sched, uint64_t timeout_ns);
 void hbg__sched_cancel(struct hbg__sched *sched);
-/* Somebody's task, that of *worker if it has one; the launch is in flight and stays so during the call. */
-bool hbg__sched_progress(struct hbg__sched *sched, uint32_t *task, uint32_t *kernel, uint32_t *worker);
+/* Somebody's task, that of progress->worker if it has one; the launch is in flight and stays so during the call. */
+bool hbg__sched_progress(struct hbg__sched *sched, struct hbg__progress *progress);
 void hbg__sched_close(struct hbg__sched *sched);       /* every hbg__sched_serve() returns; no launch in flight */
 /* The same over a launch that does not end: whoever is in a kernel returns after it, if ever. The memory stays. */
 void hbg__sched_abandon(struct hbg__sched *sched);
@@ -186,12 +210,21 @@ void hbg__run_in_order_traced(struct hbg__worker *worker);
 
 uint32_t hbg__idle(struct hbg__worker *worker);         /* a task; HBG__NIL: leave (with `resting`: and come back) */
 uint32_t hbg__find(struct hbg__worker *worker, uint64_t now_ns);        /* in queues, roots, other workers; HBG__NIL: nothing */
-void hbg__push_overflow(struct hbg__worker *worker, uint32_t task);
+void hbg__push_entry(struct hbg__worker *worker, uint64_t entry);       /* into the own queue, or where there is room */
+void hbg__push_overflow(struct hbg__worker *worker, uint64_t entry);    /* the own queue is full */
 void hbg__hint(struct hbg__sched *sched);               /* there is work: wake somebody unless somebody is looking */
+
+/* expand.c; a task is one of the worker's activation, HBG__NIL: none, look again. */
+uint32_t hbg__activate(struct hbg__worker *worker, const struct hbg__task_record *record, uint32_t task);  /* its activation; 0: the run was ended */
+uint32_t hbg__expand(struct hbg__worker *worker, const struct hbg__task_record *record, uint32_t task);    /* the same, and its first root */
+uint32_t hbg__turn(struct hbg__worker *worker, uint64_t entry);        /* to the activation of an entry that was taken */
+void hbg__tell(struct hbg__worker *worker);             /* the activation what was completed; may end it, and make tasks ready */
 
 bool hbg__stalled(struct hbg__worker *worker, uint64_t now_ns);
 void hbg__stall_describe(const struct hbg__sched_run *run, char *text, size_t text_bytes);
 void hbg__conclude(struct hbg__sched *sched);
+/* Does the first task come before the second in the program? Neither is inside of the other. */
+bool hbg__is_before(const struct hbg__sched_run *run, uint32_t a, uint32_t task_a, uint32_t b, uint32_t task_b);
 /* After a run that reached its count: is everything empty, and do the counts agree? NULL, or what is wrong. */
 const char *hbg__sched_verify(const struct hbg__sched *sched, uint32_t generation);
 

@@ -4,11 +4,14 @@
  *      63          32 31             0
  *     |     tag      |  waiter | task |      head; 0 in the low half: empty.  The next task stands in slot[task].link.
  *
+ * Tasks go by the index of their slot among all of the run's, and slot[].activation says whose it is.
+ *
  * It cannot fill: a task's link is free once the task is ready, and each task is in it at most once. The tag grows with every
  * pop, so that a head which left and came back is not taken for the same one.
  *
  *   field           written by                       read by                         order, label
  *   head            pushers and poppers (cas)        all                             release P1, acquire P2
+ *   slot[].activation  the pusher, before the push  who has popped it              P1 publishes it
  *   slot[].link     the pusher, while it has the     poppers, even of a task that    relaxed: P1 publishes it; a value read too
  *                   task                             another popper has by now       late fails the cas by its tag
  */

@@ -66,12 +66,13 @@ static void put_number(struct text *text, uint64_t number)
 
 /* Is it certain that the task did not complete? A task that nobody queries leaves no trace; it is incomplete when a producer
    is. Tasks are asked in ascending order; `link`, which nobody needs any more, keeps the answers. */
-static bool is_incomplete(const struct hbg__graph_view *graph, const struct hbg__task_record *record, uint32_t task,
+static bool is_incomplete(const struct hbg__graph_view *graph, const struct hbg__task_record *record, uint32_t task, bool active,
                           uint32_t *producer)
 {
     uint32_t count = hbg__image_producer_count(graph->payload, record);
     uint32_t value = hbg__slot_marked(graph->slots, graph->epoch, task);
     *producer = HBG__NIL;
+    if (active) return true;
     if (hbg__slot_is_closed(value)) return false;
     for (uint32_t i = 0; i < count; ++i) {
         uint32_t other = hbg__image_producer(graph->payload, record, i);
@@ -83,30 +84,75 @@ static bool is_incomplete(const struct hbg__graph_view *graph, const struct hbg_
     return (record->flags & HBG__TASK_QUERYABLE) != 0;
 }
 
+/* In this run, and some of its records are not complete. */
+static bool is_active(const struct hbg__sched_run *run, uint32_t activation)
+{
+    const struct hbg__activation *own = hbg__activation_at(run, activation);
+    /* relaxed: nobody else is inside. */
+    return own->epoch == run->graph.epoch && hbg__load_relaxed32(&own->remaining) != 0;
+}
+
+struct description {
+    const struct hbg__sched_run *run;
+    struct text out;
+    uint32_t waiting;
+};
+
+/* "task 3", or "task 3, node 5" for what is inside. */
+static void put_task(struct description *d, uint32_t activation, uint32_t task)
+{
+    if (activation) {
+        const struct hbg__activation *own = hbg__activation_at(d->run, activation);
+        put_task(d, own->parent, own->task);
+    }
+    put_string(&d->out, activation ? ", node " : "task ");
+    put_number(&d->out, task);
+}
+
+static void describe_waiter(struct description *d, uint32_t activation, uint32_t task, uint32_t producer)
+{
+    if (++d->waiting > WAITERS_NAMED) return;
+    put_string(&d->out, d->waiting == 1 ? "" : "; ");
+    put_task(d, activation, task);
+    if (producer == HBG__NIL) {
+        put_string(&d->out, " did not become ready");
+    } else {
+        put_string(&d->out, activation ? " waits for node " : " waits for task ");
+        put_number(&d->out, producer);
+    }
+}
+
+/* The records of one image; of a submission that is active, those inside say more. */
+static void describe_graph(struct description *d, const struct hbg__graph_view *graph, uint32_t activation)
+{
+    for (uint32_t task = 0; task < graph->task_count; ++task) {
+        const struct hbg__task_record *record = hbg__image_record(graph->payload, task);
+        bool active = (record->flags & HBG__TASK_SUBGRAPH) && is_active(d->run, activation + hbg__image_submission(graph->payload, record)->activation);
+        uint32_t producer;
+        bool incomplete = is_incomplete(graph, record, task, active, &producer);
+        /* relaxed: nobody else is inside. */
+        hbg__store_relaxed32(&graph->slots[task].link, incomplete ? HBG__NIL : 0);
+        if (incomplete && !active) describe_waiter(d, activation, task, producer);
+    }
+}
+
 /* Called by the last worker inside a run that ended early: nobody else touches the slots. */
 void hbg__stall_describe(const struct hbg__sched_run *run, char *text, size_t text_bytes)
 {
-    struct text out;
-    uint32_t waiting = 0;
-    out.at = text;
-    out.end = text + text_bytes - 1;
-    for (uint32_t task = 0; task < run->graph.task_count; ++task) {
-        const struct hbg__task_record *record = hbg__image_record(run->graph.payload, task);
-        uint32_t producer;
-        bool incomplete = is_incomplete(&run->graph, record, task, &producer);
-        /* relaxed: nobody else is inside. */
-        hbg__store_relaxed32(&run->graph.slots[task].link, incomplete ? HBG__NIL : 0);
-        if (!incomplete || ++waiting > WAITERS_NAMED) continue;
-        put_string(&out, waiting == 1 ? "" : "; ");
-        put_string(&out, "task ");
-        put_number(&out, task);
-        put_string(&out, producer == HBG__NIL ? " did not become ready" : " waits for task ");
-        if (producer != HBG__NIL) put_number(&out, producer);
+    struct description d = { run, { text, text + text_bytes - 1 }, 0 };
+    struct hbg__graph_view graph = run->graph;
+    describe_graph(&d, &graph, 0);
+    for (uint32_t i = 1; i <= run->activation_count; ++i) {
+        if (!is_active(run, i)) continue;
+        graph.payload = (const unsigned char *)(uintptr_t)hbg__activation_at(run, i)->payload;
+        graph.slots = (struct hbg__slot *)(uintptr_t)hbg__activation_at(run, i)->slots;
+        graph.task_count = hbg__activation_at(run, i)->task_count;
+        describe_graph(&d, &graph, i);
     }
-    if (waiting > WAITERS_NAMED) {
-        put_string(&out, "; and ");
-        put_number(&out, waiting - WAITERS_NAMED);
-        put_string(&out, " more");
+    if (d.waiting > WAITERS_NAMED) {
+        put_string(&d.out, "; and ");
+        put_number(&d.out, d.waiting - WAITERS_NAMED);
+        put_string(&d.out, " more");
     }
-    *out.at = 0;
+    *d.out.at = 0;
 }

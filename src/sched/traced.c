@@ -9,7 +9,7 @@
 /* Did the worker look for work since its last task? Then it has published as many as it ran. */
 static inline bool has_searched(const struct hbg__worker *worker)
 {
-    uint64_t count = worker->executed + worker->skipped + worker->noops;
+    uint64_t count = hbg__completed(worker);
     /* relaxed: only this worker writes it. */
     return worker->sched->run.mode == HBG__MODE_WAKE &&
            hbg__load_relaxed64(&worker->published) == ((uint64_t)worker->generation << 32 | (uint32_t)count);
@@ -20,7 +20,7 @@ static inline uint32_t run_kernel_traced(struct hbg__worker *worker, const struc
     uint64_t started = hbg__ticks();
     uint64_t dispatched = has_searched(worker) ? started : worker->events.free;
     uint32_t state = hbg__run_kernel(worker, record, task);
-    hbg__event_put(&worker->events, task, dispatched, started, hbg__ticks());
+    hbg__event_put(&worker->events, worker->slot_base + task, dispatched, started, hbg__ticks());
     return state;
 }
 

@@ -4,6 +4,8 @@
  * A worker takes, in this order: the task that its last completion freed first, the youngest of its own queue, the next root
  * of the range it claimed, then whatever find.c turns up. So a chain stays on one core, and a tree is worked depth first.
  * Tasks with one successor each, which waits for nothing else, follow one another without a detour.
+ *
+ * Successors are of the same image; what is taken otherwise may be of another activation, and the worker turns to that (expand.c).
  */
 #include "sched/roots.h"
 #include "sched/run_task.h"
@@ -13,31 +15,62 @@ static inline uint32_t take_own(struct hbg__worker *worker)
 {
     uint64_t entry;
     uint32_t task = worker->next;
+    if (task != HBG__NIL) {
+        worker->next = HBG__NIL;
+        return task;
+    }
+    do {
+        if (hbg__deque_bottom(&worker->deque) != worker->roots.floor && hbg__deque_take(&worker->deque, &entry))
+            return HBG_LIKELY(entry >> 32 == worker->activation) ? hbg__entry_task(entry) : hbg__turn(worker, entry);
+        if (worker->roots.at != worker->roots.end) return hbg__roots_next(worker);
+    } while (hbg__roots_drop(worker));
+    return HBG__NIL;
+}
+
+/* The worker has no work of its own: what it completed is told, which may make a task ready. HBG__NIL: leave. */
+static HBG_NO_INLINE uint32_t take_other(struct hbg__worker *worker)
+{
+    hbg__tell(worker);
+    uint32_t task = worker->next;
     worker->next = HBG__NIL;
-    if (task != HBG__NIL) return task;
-    if (hbg__deque_take(&worker->deque, &entry)) return hbg__entry_node(entry);
-    return hbg__roots_next(worker);
+    return task != HBG__NIL ? task : hbg__idle(worker);
+}
+
+/* A task without a kernel, or one of a run that is cancelled: how it ends. A noop is a root: others never come here.
+   HBG__SLOT_EMPTY: it is a submission that is to be expanded. */
+static HBG_NO_INLINE uint32_t pass_over(struct hbg__worker *worker, const struct hbg__task_record *record, uint32_t stop)
+{
+    if (record->flags & HBG__TASK_NOOP) {
+        ++worker->noops;
+        return HBG__SLOT_OK;
+    }
+    if (!(stop & HBG__STOP_CANCEL)) return HBG__SLOT_EMPTY;
+    hbg__count_skipped(worker, record);
+    return HBG__SLOT_FAILED;
 }
 
 void hbg__run_wake(struct hbg__worker *worker)
 {
-    const unsigned char *payload = worker->graph.payload;
+    const unsigned char *payload = NULL;
     uint32_t task = HBG__NIL;
     for (;;) {
-        if (task == HBG__NIL) task = take_own(worker);
-        if (HBG_UNLIKELY(task == HBG__NIL)) task = hbg__idle(worker);
-        if (HBG_UNLIKELY(task == HBG__NIL)) return;
-
+        if (task == HBG__NIL) {
+            task = take_own(worker);
+            if (HBG_UNLIKELY(task == HBG__NIL)) task = take_other(worker);
+            if (HBG_UNLIKELY(task == HBG__NIL)) return;
+            payload = worker->graph.payload;
+        }
         const struct hbg__task_record *record = hbg__image_record(payload, task);
         uint32_t stop = hbg__stop(worker);
         uint32_t state, successor = HBG__NIL;
-        if (HBG_UNLIKELY(stop & HBG__STOP_HALT)) return;
-        if (HBG_UNLIKELY(record->flags & HBG__TASK_NOOP)) {     /* a root; others never come here */
-            ++worker->noops;
-            state = HBG__SLOT_OK;
-        } else if (HBG_UNLIKELY(stop & HBG__STOP_CANCEL)) {
-            ++worker->skipped;
-            state = HBG__SLOT_FAILED;
+        if (HBG_UNLIKELY(stop != 0 || (record->flags & HBG__TASK_NO_KERNEL))) {
+            if (stop & HBG__STOP_HALT) return;
+            state = pass_over(worker, record, stop);
+            if (state == HBG__SLOT_EMPTY) {
+                task = hbg__expand(worker, record, task);
+                payload = worker->graph.payload;
+                continue;
+            }
         } else {
             if (record->flags & HBG__TASK_QUERYABLE) hbg__prefetch_write(&worker->graph.slots[task]);
             state = hbg__run_kernel(worker, record, task);

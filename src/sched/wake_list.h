@@ -13,12 +13,14 @@
 #ifndef HBG_SCHED_WAKE_LIST_H
 #define HBG_SCHED_WAKE_LIST_H
 
+#include "sched/context.h"
 #include "sched/sched.h"
 
 /* The next-task place is taken: into the own queue. */
 static HBG_NO_INLINE void hbg__push_queue(struct hbg__worker *worker, uint32_t task)
 {
-    if (HBG_UNLIKELY(!hbg__deque_push(&worker->deque, hbg__entry_make(0, task)))) hbg__push_overflow(worker, task);
+    uint64_t entry = hbg__entry_make(worker->activation, task);
+    if (HBG_UNLIKELY(!hbg__deque_push(&worker->deque, entry))) hbg__push_overflow(worker, entry);
     if (HBG_UNLIKELY(hbg__bell_has_sleepers(&worker->sched->bell))) hbg__hint(worker->sched);
 }
 
@@ -103,9 +105,10 @@ static HBG_NO_INLINE void hbg__drain_all(struct hbg__worker *worker)
         uint32_t task = hbg__waiter_task(worker->drain);
         bool skip = hbg__waiter_skip(worker->drain);
         worker->drain = hbg__slot_link(worker->graph.slots, task);
-        if (skip) ++worker->skipped;
+        const struct hbg__task_record *record = hbg__image_record(worker->graph.payload, task);
+        if (skip) hbg__count_skipped(worker, record);
         else ++worker->noops;
-        hbg__complete(worker, hbg__image_record(worker->graph.payload, task), task, skip ? HBG__SLOT_FAILED : HBG__SLOT_OK);
+        hbg__complete(worker, record, task, skip ? HBG__SLOT_FAILED : HBG__SLOT_OK);
     }
 }
 

@@ -6,7 +6,7 @@
 #include "sched/wake_list.h"
 
 void hbg__halt(hbg__worker *, hbg_status, uint32_t, int64_t, int64_t) { RL_ASSERT(false); }
-void hbg__push_overflow(hbg__worker *, uint32_t) { RL_ASSERT(false); }
+void hbg__push_overflow(hbg__worker *, uint64_t) { RL_ASSERT(false); }
 void hbg__hint(hbg__sched *) { RL_ASSERT(false); }
 
 /* Three roots, one for each thread; their consumers wait for up to three of them:
@@ -96,7 +96,7 @@ struct model_run {
         for (;;) {
             uint32_t task = me->next;
             me->next = HBG__NIL;
-            if (task == HBG__NIL && hbg__deque_take(&me->deque, &entry)) task = hbg__entry_node(entry);
+            if (task == HBG__NIL && hbg__deque_take(&me->deque, &entry)) task = hbg__entry_task(entry);
             if (task == HBG__NIL) return;
             run_task(me, task);
         }

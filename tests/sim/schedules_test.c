@@ -188,7 +188,7 @@ static void lost(const char *name, uint64_t seed)
 {
     enum { LONG_NS = 200000000, SETTLE_STEPS = 20000 };
     struct sim_taste taste = { .tasks = 40, .failures = true };
-    uint32_t task, kernel, worker = 0;
+    struct hbg__progress seen = { .worker = 0 };
     struct sim_case c;
     sim_case_draw(&c, name, seed, &taste);
     c.options.stop.worker = below(&c, c.options.workers);
@@ -203,7 +203,7 @@ static void lost(const char *name, uint64_t seed)
         if (c.dag.early) sim_case_judge(&c, "a kernel started before a producer ended");
         hbg__sim_cancel(sim);
         hbg__sim_run(sim, SETTLE_STEPS);                /* time may have jumped: the others skip what they can */
-        if (!hbg__sim_wait(sim, LONG_NS) && hbg__sim_progress(sim, &task, &kernel, &worker) && worker != c.options.stop.worker)
+        if (!hbg__sim_wait(sim, LONG_NS) && hbg__sim_progress(sim, &seen) && seen.worker != c.options.stop.worker)
             sim_case_judge(&c, "another worker than the lost one is said to run");
     }
     if (hbg__sim_abandon(sim) > 1) sim_case_judge(&c, "more than the lost worker are left");

@@ -4,6 +4,8 @@
  * Each kernel looks at the plain (not atomic) mark that every producer left when it ended. So a task that starts too early
  * is seen at once, and ThreadSanitizer sees a start that is not ordered behind its producers even if the value happens to be
  * right.
+ *
+ * With submissions everything is kept by slot of the run: the tasks of the outermost image, then those of its submissions.
  */
 #ifndef TESTS_SUPPORT_DAG_H
 #define TESTS_SUPPORT_DAG_H
@@ -11,23 +13,35 @@
 #include "platform/cpu/workers.h"
 #include "support/image_builder.h"
 
+struct dag_task {
+    const struct image_builder *builder;        /* of the image that it stands in */
+    uint32_t task, first, activation;           /* its number there, that image's first slot and activation */
+    uint32_t outer;                             /* the slot of the submission that it is inside of; HBG__NIL: none */
+    uint32_t inside, inside_count;              /* of a submission: slots of all that is inside */
+};
+
 struct dag {
     struct image_builder *builder;
     struct test_image image;
-    uint32_t count;
+    uint32_t count;                     /* slots */
+    struct dag_task *task;
+    uint32_t *order;                    /* slots in the order of the program: a submission, then what is inside */
     int *fail;                          /* code that the task's kernel returns */
     uint8_t *expected;                  /* enum dag_state without cancellation */
     uint32_t *mark;                     /* set to the run's number when a kernel ends */
     uint32_t run;                       /* number of the run: marks of earlier runs are stale */
+    uint64_t heap;                      /* of the run */
     uint64_t spin_pauses;               /* length of a kernel */
     uint32_t early;                     /* kernels that started before a producer ended, or ran twice; atomic */
 };
 
-enum dag_state { DAG_RUNS = 1, DAG_FAILS, DAG_SKIPPED, DAG_NOOP };
+/* A submission: all inside is well; or something inside failed or is skipped. */
+enum dag_state { DAG_RUNS = 1, DAG_FAILS, DAG_SKIPPED, DAG_NOOP, DAG_SUBMITS, DAG_SUBMITS_FAILURE, DAG_STATES };
 
 struct dag_shape {
     uint32_t tasks, producers_max, window;      /* producers lie at most `window` ids back; 0: anywhere */
     uint32_t fail_percent, noop_percent, reuse_percent;
+    uint32_t submit_percent, depth;             /* submissions, inside of one another so many deep at most */
 };
 
 void dag_random(struct dag *dag, uint64_t seed, const struct dag_shape *shape);

@@ -11,9 +11,16 @@ struct node {
     uint32_t producer_count, kernel, flags;
     bool has_scalar;
     uint64_t scalar;
+    struct image_builder *definition;   /* NULL: no submission */
+    struct hbg__submission submission;  /* `bases` from the end of the own base table */
 };
 
 struct image_builder {
+    uint32_t references;
+    bool is_definition;
+    struct image_builder *definition[TEST_BASES_MAX - TEST_BASE_DEFINITION];    /* submitted or handed on */
+    uint32_t definition_count;
+    uint32_t slots, activations, bases; /* of submissions inside, so far */
     struct node *node;
     uint32_t count, node_capacity;
     uint32_t *producer;
@@ -31,12 +38,14 @@ struct image_builder *image_builder_create(void)
 {
     struct image_builder *builder = calloc(1, sizeof *builder);
     assert(builder);
+    builder->references = 1;
     return builder;
 }
 
 void image_builder_destroy(struct image_builder *builder)
 {
-    if (!builder) return;
+    if (!builder || --builder->references) return;
+    for (uint32_t i = 0; i < builder->definition_count; ++i) image_builder_destroy(builder->definition[i]);
     free(builder->node);
     free(builder->producer);
     free(builder);
@@ -77,6 +86,57 @@ uint32_t image_builder_task(struct image_builder *builder, uint32_t kernel, cons
     return builder->count++;
 }
 
+static uint32_t place_of(const struct image_builder *builder, const struct image_builder *definition)
+{
+    uint32_t place = 0;
+    while (place < builder->definition_count && builder->definition[place] != definition) ++place;
+    return place;
+}
+
+static void name_definition(struct image_builder *builder, struct image_builder *definition)
+{
+    uint32_t place = place_of(builder, definition);
+    if (place < builder->definition_count) return;
+    assert(place < TEST_BASES_MAX - TEST_BASE_DEFINITION);
+    builder->definition[builder->definition_count++] = definition;
+    ++definition->references;
+}
+
+static uint32_t base_count(const struct image_builder *builder) { return TEST_BASE_DEFINITION + builder->definition_count; }
+
+/* Offsets from the end of the own records: how many these are is known when the builder is finished. */
+uint32_t image_builder_submit(struct image_builder *builder, struct image_builder *definition, const uint32_t *producers, uint32_t count)
+{
+    uint32_t task = image_builder_task(builder, 0, producers, count, HBG__TASK_SUBGRAPH);
+    struct node *node = &builder->node[task];
+    uint32_t slots = image_builder_slots(definition);
+    definition->is_definition = true;
+    name_definition(builder, definition);
+    for (uint32_t i = 0; i < definition->definition_count; ++i) name_definition(builder, definition->definition[i]);
+    node->definition = definition;
+    node->submission = (struct hbg__submission){
+        .heap = builder->slots * UINT64_C(8), .slots = builder->slots, .activation = builder->activations + 1, .bases = builder->bases, .slot_count = slots };
+    builder->slots += slots;
+    builder->activations += 1 + definition->activations;
+    builder->bases += base_count(definition) + definition->bases;
+    return task;
+}
+
+uint32_t image_builder_slots(const struct image_builder *builder) { return builder->count + builder->slots; }
+uint32_t image_builder_activations(const struct image_builder *builder) { return builder->activations; }
+
+const struct image_builder *image_builder_submission(const struct image_builder *builder, uint32_t task, struct hbg__submission *submission)
+{
+    const struct node *node = &builder->node[task];
+    if (!node->definition) return NULL;
+    *submission = node->submission;
+    submission->slots += builder->count;
+    submission->heap += builder->count * UINT64_C(8);
+    submission->definition = TEST_BASE_DEFINITION + place_of(builder, node->definition);
+    if (builder->is_definition) submission->bases += base_count(builder);
+    return node->definition;
+}
+
 void image_builder_scalar(struct image_builder *builder, uint64_t value)
 {
     struct node *node = &builder->node[builder->count - 1];
@@ -104,8 +164,29 @@ static size_t row_units(const struct node *node)
 static size_t payload_units(const struct image_builder *builder, uint32_t roots)
 {
     size_t units = sizeof(struct hbg_layout) / 8;
-    for (uint32_t i = 0; i < builder->count; ++i) units += (builder->node[i].has_scalar ? 2 : 0) + row_units(&builder->node[i]);
+    for (uint32_t i = 0; i < builder->count; ++i) {
+        const struct node *node = &builder->node[i];
+        units += (node->has_scalar ? 2 : 0) + row_units(node);
+        if (node->definition) units += HBG__SUBMISSION_UNITS + 2 * (1 + node->definition->definition_count);
+    }
     return units + (roots + 1) / 2;
+}
+
+/* The submission and, as arguments, the values of the definition's base table. */
+static uint64_t *write_submission(const struct image_builder *builder, uint32_t task, uint64_t *at, uint64_t *payload, struct hbg__task_record *record)
+{
+    struct hbg__submission submission;
+    const struct image_builder *definition = image_builder_submission(builder, task, &submission);
+    if (!definition) return at;
+    memcpy(at, &submission, sizeof submission);
+    at += HBG__SUBMISSION_UNITS;
+    record->args = (uint32_t)(at - payload);
+    record->arg_count = (uint16_t)(1 + definition->definition_count);
+    struct hbg_view_arg *arg = (struct hbg_view_arg *)(void *)at;
+    arg[0] = (struct hbg_view_arg){ .word = submission.slots, .base = TEST_BASE_FIRST_SLOT };
+    for (uint32_t i = 0; i < definition->definition_count; ++i)
+        arg[1 + i] = (struct hbg_view_arg){ .base = (TEST_BASE_DEFINITION + place_of(builder, definition->definition[i])) };
+    return at + 2 * record->arg_count;
 }
 
 static uint64_t *write_task(const struct image_builder *builder, uint32_t task, uint64_t *at, uint64_t *payload,
@@ -128,6 +209,7 @@ static uint64_t *write_task(const struct image_builder *builder, uint32_t task, 
         record->arg_count = 1;
         at += 2;
     }
+    at = write_submission(builder, task, at, payload, record);
     uint32_t *row = (uint32_t *)(void *)at;
     if (node->producer_count >= 255) *row++ = node->producer_count;
     for (uint32_t i = 3; i < node->producer_count; ++i) *row++ = producer[i];
@@ -154,9 +236,9 @@ static void link_tasks(const struct image_builder *builder, struct hbg__task_rec
     free(tail);
 }
 
-struct test_image image_builder_finish(const struct image_builder *builder)
+static struct test_image finish_one(const struct image_builder *builder)
 {
-    struct test_image image;
+    struct test_image image = { .definition = NULL };
     uint32_t roots = 0;
     for (uint32_t i = 0; i < builder->count; ++i) roots += builder->node[i].producer_count == 0;
     size_t records = (size_t)builder->count * sizeof(struct hbg__task_record);
@@ -175,10 +257,14 @@ struct test_image image_builder_finish(const struct image_builder *builder)
     head->version = HBG__IMAGE_VERSION;
     head->image_bytes = image.bytes;
     head->payload_bytes = payload_bytes;
-    head->task_count = head->slot_count = builder->count;
+    head->task_count = builder->count;
+    head->slot_count = image_builder_slots(builder);
+    head->activation_count = builder->activations;
+    head->base_total = builder->bases;
+    head->heap_bytes = head->slot_count * UINT64_C(8);
     head->root_count = roots;
-    head->base_count = 3;
-    head->flags = HBG__IMAGE_IN_ORDER;
+    head->base_count = builder->is_definition || builder->activations ? base_count(builder) : HBG__BASE_BOUNDARY;
+    head->flags = HBG__IMAGE_IN_ORDER | (builder->activations ? HBG__IMAGE_SUBGRAPHS : 0u) | (builder->is_definition ? HBG__IMAGE_DEFINITION : 0u);
     uint64_t *at = payload + sizeof(struct hbg_layout) / 8;
     for (uint32_t i = 0; i < builder->count; ++i) {
         const struct node *node = &builder->node[i];
@@ -186,7 +272,7 @@ struct test_image image_builder_finish(const struct image_builder *builder)
         head->edge_count += node->producer_count;
         head->noop_count += (node->flags & HBG__TASK_NOOP) != 0;
         head->near_count += node->producer_count > 0 && i - builder->producer[node->producers] < 128;
-        if (!(node->flags & HBG__TASK_NOOP) && node->kernel >= head->kernel_count) head->kernel_count = node->kernel + 1;
+        if (!(node->flags & (HBG__TASK_NOOP | HBG__TASK_SUBGRAPH)) && node->kernel >= head->kernel_count) head->kernel_count = node->kernel + 1;
     }
     if (builder->count) link_tasks(builder, last_record);
     head->roots = (uint32_t)(at - payload);
@@ -196,8 +282,21 @@ struct test_image image_builder_finish(const struct image_builder *builder)
     return image;
 }
 
+struct test_image image_builder_finish(const struct image_builder *builder)
+{
+    struct test_image image = finish_one(builder);
+    image.definition_count = builder->definition_count;
+    if (!builder->definition_count) return image;
+    image.definition = calloc(builder->definition_count, sizeof *image.definition);
+    assert(image.definition);
+    for (uint32_t i = 0; i < builder->definition_count; ++i) image.definition[i] = finish_one(builder->definition[i]);
+    return image;
+}
+
 void test_image_free(struct test_image *image)
 {
+    for (uint32_t i = 0; i < image->definition_count; ++i) free(image->definition[i].block);
+    free(image->definition);
     free(image->block);
     image->block = NULL;
 }
@@ -226,23 +325,37 @@ void test_launch_open(struct test_launch *launch, const struct test_image *image
     launch->table->worker_count = worker_count;
     launch->table->scratch = (uint64_t)(uintptr_t)launch->scratch;
     launch->table->scratch_stride = stride;
-    launch->slots = calloc(image->head->task_count + 1, sizeof *launch->slots);
-    assert(launch->slots);
+    launch->slots = calloc(image->head->slot_count + 1, sizeof *launch->slots);
+    launch->heap = malloc(image->head->heap_bytes + 1);
+    assert(launch->slots && launch->heap);
+    if (image->head->activation_count) {
+        size_t bytes = image->head->activation_count * sizeof *launch->activations + image->head->base_total * sizeof(uint64_t);
+        launch->activations = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
+        assert(launch->activations);
+        memset(launch->activations, 0xaa, bytes);       /* nobody clears them */
+        launch->launch.activations = (uint64_t)(uintptr_t)launch->activations;
+    }
     launch->launch.image = (uint64_t)(uintptr_t)image->head;
     launch->launch.slots = (uint64_t)(uintptr_t)launch->slots;
     launch->launch.kernel_table = (uint64_t)(uintptr_t)launch->table;
     launch->launch.image_bytes = image->bytes;
     launch->launch.task_count = image->head->task_count;
     launch->launch.slot_count = image->head->slot_count;
-    launch->launch.base_count = 3;
+    launch->launch.activation_count = image->head->activation_count;
+    launch->launch.base_count = image->head->base_count;
     launch->launch.epoch = 1;
     launch->launch.mode = HBG__MODE_WAKE;
     launch->base[HBG__BASE_PAYLOAD] = (uint64_t)(uintptr_t)hbg__image_payload(image->head);
+    launch->launch.heap = (uint64_t)(uintptr_t)launch->heap;
+    launch->base[HBG__BASE_HEAP] = (uint64_t)(uintptr_t)launch->heap;
+    for (uint32_t i = 0; i < image->definition_count; ++i) launch->base[TEST_BASE_DEFINITION + i] = (uint64_t)(uintptr_t)image->definition[i].head;
 }
 
 void test_launch_close(struct test_launch *launch)
 {
     free(launch->slots);
+    free(launch->activations);
+    free(launch->heap);
     free(launch->table);
     free(launch->scratch);
 }

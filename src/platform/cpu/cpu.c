@@ -145,7 +145,7 @@ void hbg__cpu_result(struct hbg__platform *platform, struct hbg__stream *stream,
 
 void hbg__cpu_abort(struct hbg__platform *platform, struct hbg__stream *stream) { hbg__line_cancel(&platform->line, &stream->ticket); }
 
-bool hbg__cpu_progress(struct hbg__platform *platform, struct hbg__stream *stream, bool patient, struct hbg__platform_progress *progress)
+bool hbg__cpu_progress(struct hbg__platform *platform, struct hbg__stream *stream, bool patient, struct hbg__progress *progress)
 {
     return hbg__line_progress(&platform->line, &stream->ticket, patient, progress);
 }

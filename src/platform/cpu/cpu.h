@@ -73,7 +73,7 @@ enum hbg__launch_state hbg__cpu_poll(struct hbg__platform *platform, struct hbg_
 bool hbg__cpu_wait(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t timeout_ns);
 void hbg__cpu_result(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__launch_result *result);
 void hbg__cpu_abort(struct hbg__platform *platform, struct hbg__stream *stream);
-bool hbg__cpu_progress(struct hbg__platform *platform, struct hbg__stream *stream, bool patient, struct hbg__platform_progress *progress);
+bool hbg__cpu_progress(struct hbg__platform *platform, struct hbg__stream *stream, bool patient, struct hbg__progress *progress);
 
 /* Every entry of the table but name and open. */
 #define HBG__CPU_SHARED_OPS                                                                                            \

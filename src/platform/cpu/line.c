@@ -180,25 +180,25 @@ bool hbg__line_wait(struct hbg__line *line, struct hbg__ticket *ticket, uint64_t
 }
 
 /* While the lock is held nobody takes the launch away, even if it ends. */
-static bool look(struct hbg__line *line, const struct hbg__ticket *ticket, struct hbg__platform_progress *seen)
+static bool look(struct hbg__line *line, const struct hbg__ticket *ticket, struct hbg__progress *seen)
 {
     pthread_mutex_lock(&line->lock);
-    bool found = line->running == ticket && hbg__workers_progress(line->workers, &seen->task, &seen->kernel, &seen->worker);
+    bool found = line->running == ticket && hbg__workers_progress(line->workers, seen);
     pthread_mutex_unlock(&line->lock);
     return found;
 }
 
 /* A task that is still running a little later is taken for the longest. */
-bool hbg__line_progress(struct hbg__line *line, struct hbg__ticket *ticket, bool patient, struct hbg__platform_progress *progress)
+bool hbg__line_progress(struct hbg__line *line, struct hbg__ticket *ticket, bool patient, struct hbg__progress *progress)
 {
     enum { LITTLE_NS = 200000, LOOKS = 4 };
-    struct hbg__platform_progress now = { .worker = 0 };
+    struct hbg__progress now = { .worker = 0 };
     bool found = look(line, ticket, &now);
     for (int i = 0; found && patient && i < LOOKS; i++) {
-        struct hbg__platform_progress before = now;
+        struct hbg__progress before = now;
         hbg__word_wait(&line->nap, 0, LITTLE_NS);
         found = look(line, ticket, &now);
-        if (now.worker == before.worker && now.task == before.task) break;
+        if (now.worker == before.worker && now.task == before.task && now.node == before.node) break;
     }
     *progress = now;
     return found;

@@ -79,7 +79,7 @@ void hbg__line_abandon(struct hbg__line *line);
 bool hbg__line_wait(struct hbg__line *line, struct hbg__ticket *ticket, uint64_t timeout_ns);
 
 /* Does it run now, and what? patient: up to a millisecond goes by to see which task runs longest. */
-bool hbg__line_progress(struct hbg__line *line, struct hbg__ticket *ticket, bool patient, struct hbg__platform_progress *progress);
+bool hbg__line_progress(struct hbg__line *line, struct hbg__ticket *ticket, bool patient, struct hbg__progress *progress);
 
 static inline enum hbg__launch_state hbg__ticket_state(const struct hbg__ticket *ticket)
 {

@@ -19,7 +19,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/inside.h"
-#include "sched/sched.h"
+#include "sched/context.h"
 
 enum { CPUS_MAX = 4096, PAGE = 4096, SIGNAL_STACK_SPARE = 16 << 10 };
 enum { STACK_BYTES = 2 << 20 };         /* what kernels get, as the header says; the default of 8 MiB is much address space for many workers */
@@ -253,12 +253,12 @@ bool hbg__workers_here(uint32_t *worker, uint32_t *task, uint32_t *kernel)
     uint32_t running = hbg__load_relaxed32(&own->running);       /* relaxed: this thread's own. */
     if (running >= own->graph.task_count) return false;
     *worker = own->index;
-    *task = running;
+    *task = hbg__outer_task(&own->sched->run, own->activation, running);
     *kernel = hbg__image_record(own->graph.payload, running)->kernel;
     return true;
 }
 
-bool hbg__workers_progress(struct hbg__workers *workers, uint32_t *task, uint32_t *kernel, uint32_t *worker)
+bool hbg__workers_progress(struct hbg__workers *workers, struct hbg__progress *progress)
 {
-    return hbg__sched_progress(workers->sched, task, kernel, worker);
+    return hbg__sched_progress(workers->sched, progress);
 }

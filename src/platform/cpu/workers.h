@@ -18,7 +18,7 @@
 
 #include <hbg/status.h>
 
-#include "sched/result.h"          /* struct hbg__launch_result */
+#include "sched/result.h"          /* struct hbg__launch_result, struct hbg__progress */
 
 struct hbg__launch;
 struct hbg__sched;
@@ -53,10 +53,10 @@ bool hbg__workers_wait(struct hbg__workers *workers, uint64_t timeout_ns);   /* 
 void hbg__workers_cancel(struct hbg__workers *workers);                      /* every task not yet started is skipped */
 void hbg__workers_result(struct hbg__workers *workers, struct hbg__launch_result *result);
 
-/* Somebody's task, that of *worker if it has one. False: nothing runs. The launch is in flight and stays so during the call. */
-bool hbg__workers_progress(struct hbg__workers *workers, uint32_t *task, uint32_t *kernel, uint32_t *worker);
+/* Somebody's task, that of progress->worker if it has one. False: nothing runs. The launch is in flight and stays so during the call. */
+bool hbg__workers_progress(struct hbg__workers *workers, struct hbg__progress *progress);
 
-/* What the calling thread runs, as a worker of any device. False: it is no worker, or has no task in hand. For signal handlers. */
+/* What the calling thread runs, as a worker of any device: the task of the outermost image. False: it is no worker, or has no task in hand. For signal handlers. */
 bool hbg__workers_here(uint32_t *worker, uint32_t *task, uint32_t *kernel);
 
 uint32_t hbg__workers_count(const struct hbg__workers *workers);

@@ -7,6 +7,7 @@
 #include "sched/claim.c"
 #include "sched/conclude.c"
 #include "sched/enter.c"
+#include "sched/expand.c"
 #include "sched/find.c"
 #include "sched/idle.c"
 #include "sched/in_order.c"

@@ -35,11 +35,17 @@
 #define hbg__published_total hbg__sim_published_total
 #define hbg__idle hbg__sim_idle
 #define hbg__find hbg__sim_find
+#define hbg__push_entry hbg__sim_push_entry
 #define hbg__push_overflow hbg__sim_push_overflow
 #define hbg__hint hbg__sim_hint
+#define hbg__activate hbg__sim_activate
+#define hbg__expand hbg__sim_expand
+#define hbg__turn hbg__sim_turn
+#define hbg__tell hbg__sim_tell
 #define hbg__stalled hbg__sim_stalled
 #define hbg__stall_describe hbg__sim_stall_describe
 #define hbg__conclude hbg__sim_conclude
+#define hbg__is_before hbg__sim_is_before
 #define hbg__run_wake_traced hbg__sim_run_wake_traced
 #define hbg__run_claim_traced hbg__sim_run_claim_traced
 #define hbg__run_in_order_traced hbg__sim_run_in_order_traced

@@ -72,9 +72,9 @@ void hbg__workers_result(struct hbg__workers *workers, struct hbg__launch_result
 void hbg__workers_cancel(struct hbg__workers *workers) { hbg__sched_cancel(sched_of(workers)); }
 uint64_t hbg__workers_wait_spin_ns(const struct hbg__workers *workers) { return sched_of(workers)->options.wait_spin_ns; }
 
-bool hbg__workers_progress(struct hbg__workers *workers, uint32_t *task, uint32_t *kernel, uint32_t *worker)
+bool hbg__workers_progress(struct hbg__workers *workers, struct hbg__progress *progress)
 {
-    return hbg__sched_progress(sched_of(workers), task, kernel, worker);
+    return hbg__sched_progress(sched_of(workers), progress);
 }
 
 /* ---- what the platform calls ---- */
@@ -109,7 +109,7 @@ enum hbg_status hbg__sim_line_add(struct hbg__sim_line *line, struct hbg__ticket
                                   const struct hbg__launch_done *done)
 {
     hbg__sim_lock(line->sim);
-    bool fits = hbg__sim_check_fit(line->sim, launch->task_count);
+    bool fits = hbg__sim_check_fit(line->sim, launch);
     if (fits) hbg__line_launch(&line->line, ticket, launch, NULL, done);
     hbg__sim_unlock(line->sim);
     return fits ? HBG_OK : HBG_E_NO_MEMORY;
@@ -149,7 +149,7 @@ void hbg__sim_line_give_up(struct hbg__sim_line *line)
     hbg__sim_unlock(line->sim);
 }
 
-bool hbg__sim_line_look(struct hbg__sim_line *line, struct hbg__ticket *ticket, bool patient, struct hbg__platform_progress *progress)
+bool hbg__sim_line_look(struct hbg__sim_line *line, struct hbg__ticket *ticket, bool patient, struct hbg__progress *progress)
 {
     hbg__sim_lock(line->sim);
     bool found = hbg__line_progress(&line->line, ticket, patient, progress);

@@ -22,6 +22,6 @@ enum hbg__launch_state hbg__sim_line_poll(struct hbg__sim_line *line, struct hbg
 bool hbg__sim_line_await(struct hbg__sim_line *line, struct hbg__ticket *ticket, uint64_t timeout_ns);
 void hbg__sim_line_drop(struct hbg__sim_line *line, struct hbg__ticket *ticket);
 void hbg__sim_line_give_up(struct hbg__sim_line *line);
-bool hbg__sim_line_look(struct hbg__sim_line *line, struct hbg__ticket *ticket, bool patient, struct hbg__platform_progress *progress);
+bool hbg__sim_line_look(struct hbg__sim_line *line, struct hbg__ticket *ticket, bool patient, struct hbg__progress *progress);
 
 #endif /* HBG_PLATFORM_SIM_LINE_CODE_H */

@@ -245,7 +245,7 @@ static void result(struct hbg__platform *platform, struct hbg__stream *stream, s
 
 static void abort_launch(struct hbg__platform *platform, struct hbg__stream *stream) { hbg__sim_line_drop(of(platform)->line, &stream->ticket); }
 
-static bool progress(struct hbg__platform *platform, struct hbg__stream *stream, bool patient, struct hbg__platform_progress *progress)
+static bool progress(struct hbg__platform *platform, struct hbg__stream *stream, bool patient, struct hbg__progress *progress)
 {
     return hbg__sim_line_look(of(platform)->line, &stream->ticket, patient, progress);
 }

@@ -128,7 +128,7 @@ bool hbg__sim_poll(struct hbg__sim *sim);
 bool hbg__sim_wait(struct hbg__sim *sim, uint64_t timeout_ns);
 void hbg__sim_cancel(struct hbg__sim *sim);
 void hbg__sim_result(struct hbg__sim *sim, struct hbg__launch_result *result);
-bool hbg__sim_progress(struct hbg__sim *sim, uint32_t *task, uint32_t *kernel, uint32_t *worker);
+bool hbg__sim_progress(struct hbg__sim *sim, struct hbg__progress *progress);
 uint64_t hbg__sim_clock(struct hbg__sim *sim);          /* simulated time; whoever asks takes a step */
 uint64_t hbg__sim_queue_sum(const struct hbg__sim *sim);
 
@@ -161,7 +161,7 @@ bool hbg__sim_is_in_flight(const struct hbg__sim *sim);             /* a launch 
 /* False: no memory. */
 bool hbg__sim_check_open(struct hbg__sim *sim);
 void hbg__sim_check_close(struct hbg__sim *sim);
-bool hbg__sim_check_fit(struct hbg__sim *sim, uint32_t task_count);     /* there will be launches of so many tasks */
+bool hbg__sim_check_fit(struct hbg__sim *sim, const struct hbg__launch *launch);        /* there will be launches of that size */
 void hbg__sim_check_launch(struct hbg__sim *sim);       /* before each launch */
 /* NULL, or what is wrong: slot words, wake lists, queues, ring, spill list, counts; at any step. */
 const char *hbg__sim_verify(struct hbg__sim *sim);

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "sched/context.h"
 #include "sched/queues.h"
 
 enum { STACK_BYTES = 2 << 20, GUARD_BYTES = 4096, PAGE = 4096 };        /* stacks of what kernels get on `cpu`, a guard below each */
@@ -179,7 +180,7 @@ uint32_t hbg__sim_abandon(struct hbg__sim *sim)
 enum hbg_status hbg__sim_launch(struct hbg__sim *sim, const struct hbg__launch *launch)
 {
     hbg__sim_lock(sim);
-    bool fits = hbg__sim_check_fit(sim, launch->task_count);
+    bool fits = hbg__sim_check_fit(sim, launch);
     hbg__sim_check_launch(sim);
     if (fits) hbg__sched_launch(sim->sched, launch);
     hbg__sim_unlock(sim);
@@ -213,10 +214,10 @@ void hbg__sim_cancel(struct hbg__sim *sim)
 
 void hbg__sim_result(struct hbg__sim *sim, struct hbg__launch_result *result) { *result = sim->sched->result; }
 
-bool hbg__sim_progress(struct hbg__sim *sim, uint32_t *task, uint32_t *kernel, uint32_t *worker)
+bool hbg__sim_progress(struct hbg__sim *sim, struct hbg__progress *progress)
 {
     hbg__sim_lock(sim);
-    bool found = hbg__sched_progress(sim->sched, task, kernel, worker);
+    bool found = hbg__sched_progress(sim->sched, progress);
     hbg__sim_unlock(sim);
     return found;
 }
@@ -237,7 +238,7 @@ bool hbg__sim_here(uint32_t *worker, uint32_t *task, uint32_t *kernel)
     uint32_t running = own->running.value;
     if (running >= own->graph.task_count) return false;
     *worker = own->index;
-    *task = running;
+    *task = hbg__outer_task(&own->sched->run, own->activation, running);
     *kernel = hbg__image_record(own->graph.payload, running)->kernel;
     return true;
 }

@@ -73,11 +73,12 @@ static void waiting_for_one_task_is_cheap(void **state)
     uint64_t before = cpu_ns();
     launch_sleep(workers, 1000000, &image, &launch);
     assert_false(hbg__workers_wait(workers, 100000000));
-    uint32_t task = 7, kernel = 7, worker = 77;
-    assert_true(hbg__workers_progress(workers, &task, &kernel, &worker));
-    assert_int_equal(task, 0);
-    assert_int_equal(kernel, 0);
-    assert_true(worker < 8);
+    struct hbg__progress seen = { .task = 7, .node = 7, .kernel = 7, .worker = 77 };
+    assert_true(hbg__workers_progress(workers, &seen));
+    assert_int_equal(seen.task, 0);
+    assert_int_equal(seen.node, HBG__NIL);
+    assert_int_equal(seen.kernel, 0);
+    assert_true(seen.worker < 8);
     finish_sleep(workers, &image, &launch);
     assert_in_range(cpu_ns() - before, 0, 300000000);
     hbg__workers_destroy(workers);

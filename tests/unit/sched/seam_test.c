@@ -71,7 +71,7 @@ static bool run_another(struct hbg__worker *worker)
     uint32_t task = worker->next;
     uint64_t entry;
     worker->next = HBG__NIL;
-    if (task == HBG__NIL && hbg__deque_take(&worker->deque, &entry)) task = hbg__entry_node(entry);
+    if (task == HBG__NIL && hbg__deque_take(&worker->deque, &entry)) task = hbg__entry_task(entry);
     if (task == HBG__NIL && hbg__roots_claim(worker)) task = hbg__roots_next(worker);
     if (task == HBG__NIL) return false;
     const struct hbg__task_record *record = hbg__image_record(worker->graph.payload, task);
