@@ -31,7 +31,7 @@
 #include "sched/roots.h"
 #include "sched/wake_list.h"
 
-enum { RANGE_MIN = 4, RANGE_MAX = 512 };
+static const uint32_t range_min = 4, range_max = 512;
 
 /* ---- activation ---- */
 
@@ -85,10 +85,10 @@ uint32_t hbg__activate(struct hbg__worker *worker, const struct hbg__task_record
 static uint32_t range_length(uint32_t left, uint32_t workers, bool room)
 {
     uint32_t length = left / (2 * workers);
-    if (!room) return left < RANGE_MIN ? left : RANGE_MIN;
+    if (!room) return left < range_min ? left : range_min;
     if (workers == 1) return left;
-    if (length < RANGE_MIN) length = RANGE_MIN;
-    if (length > RANGE_MAX) length = RANGE_MAX;
+    if (length < range_min) length = range_min;
+    if (length > range_max) length = range_max;
     return left > length + length / 2 ? length : left;
 }
 
