@@ -6,7 +6,7 @@
 #   make demo       set-up, a quiet build, then two verified workloads
 #   make test       set-up, a build with debug checks, every test
 #   make sanitize   every test under ASan and UBSan, the concurrent ones under TSan
-#   make bench      the benchmarks of submit, bind, dispatch and replay
+#   make bench      every benchmark, beside the other runtimes that are installed: build/bench.json, and plots in build/bench
 #   make deb        build/hbg_VERSION_ARCHITECTURE.deb, a Debian package of library, headers and command
 #   make clean
 
@@ -53,10 +53,9 @@ sanitize:
 	@$(MAKE) --no-print-directory tsan
 
 bench: all
-	build/hbg bench submit
-	build/hbg bench bind
-	build/hbg bench dispatch
-	build/hbg bench replay
+	@cmake --build build -j$(JOBS) --target bench-rivals > /dev/null
+	build/hbg bench all --rivals --json build/bench.json
+	@scripts/plot_bench.py build/bench.json build/bench || echo "python3 is missing: no plots" >&2
 
 deb:
 	@{ command -v dpkg-shlibdeps && command -v file; } > /dev/null || { echo "dpkg-shlibdeps or file is missing: apt-get install dpkg-dev file" >&2; exit 1; }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench.c - the command line of `hbg bench`. */
-#include "bench/bench.h"
+#include "bench/suite.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,42 +17,39 @@ struct typed {
     struct exclusive_typed exclusive;
 };
 
-static const struct { const char *name; bench_measure_fn *measure; } benches[] = {
-    { "submit", hbg__bench_submit }, { "bind", hbg__bench_bind }, { "dispatch", hbg__bench_dispatch },
-    { "metg", hbg__bench_metg }, { "replay", hbg__bench_replay }
-};
-enum { BENCHES = sizeof benches / sizeof benches[0] };
-
-static bench_measure_fn *find_bench(const char *name)
+/* NULL and *all for "all"; NULL with a sentence for what there is not. */
+static const struct bench_entry *find_bench(const char *name, bool *all)
 {
-    const char *names[BENCHES];
+    const char *names[SUITE_MAX] = { "all" };
+    size_t count = 1;
     char hint[160];
-    for (size_t i = 0; i < BENCHES; i++) {
-        names[i] = benches[i].name;
-        if (strcmp(name, benches[i].name) == 0) return benches[i].measure;
+    *all = strcmp(name, "all") == 0;
+    for (const struct bench_entry *entry = hbg__bench_entries; entry->name && !*all; entry++) {
+        names[count++] = entry->name;
+        if (strcmp(name, entry->name) == 0) return entry;
     }
-    hbg__cli_error("bench", "there is no bench `%s`%s", name, hbg__cli_hint(name, names, BENCHES, hint, sizeof hint));
+    if (!*all) hbg__cli_error("bench", "there is no bench `%s`%s", name, hbg__cli_hint(name, names, count, hint, sizeof hint));
     return NULL;
 }
 
 /* Measures and prints. The file is opened before the time is spent. */
-static int run_bench(struct bench *b, bench_measure_fn *measure, const char *json)
+static int run_bench(const struct bench *how, const struct bench_entry *entry, const char *json)
 {
     struct cli_output output;
+    struct bench_machine machine;
+    struct bench_suite suite = { .count = 0 };
     bool to_stdout = json && strcmp(json, "-") == 0;
     if (json && !hbg__cli_output_open(&output, "bench", json)) return CLI_FAILED;
-    hbg__bench_machine_get(&b->machine);
-    bool good = measure(b);
-    if (good && !b->case_count) {
-        hbg__cli_error("bench", "%s has no case `%s`", b->name, b->only);
-        if (json) (void)hbg__cli_output_close(&output);
-        return CLI_MISUSED;
-    }
-    b->machine.round_trip_after_ns = hbg__bench_round_trip_ns();
-    if (good && !to_stdout) hbg__bench_print_text(b);
-    if (good && json) good = hbg__bench_print_json(output.stream, b);
+    hbg__bench_machine_get(&machine);
+    bool good = hbg__bench_suite_run(&suite, how, entry, !to_stdout), none = good && !suite.has_cases;
+    hbg__bench_machine_get_after(&machine);
+    if (none && entry) hbg__cli_error("bench", "%s has no case `%s`", entry->name, how->only);
+    else if (none) hbg__cli_error("bench", "there is no case `%s`", how->only);
+    else if (good && !to_stdout) hbg__bench_print_machine(&machine);
+    if (good && !none && json) good = hbg__bench_suite_print_json(output.stream, &suite, &machine);
     if (json) good = hbg__cli_output_close(&output) && good;
-    return good ? CLI_OK : CLI_FAILED;
+    hbg__bench_suite_free(&suite);
+    return none ? CLI_MISUSED : good ? CLI_OK : CLI_FAILED;
 }
 
 /* What of the command line says how to measure. False: said what is wrong. */
@@ -72,31 +69,26 @@ static bool take_options(struct bench *b, const struct typed *typed)
     return false;
 }
 
-static int measure_one(const char *name, const struct typed *typed)
+static int measure(const char *name, const struct typed *typed)
 {
-    bench_measure_fn *measure = find_bench(name);
+    static struct bench how;
+    bool all;
+    const struct bench_entry *entry = find_bench(name, &all);
     struct named_files files = { 0 };
-    if (!measure) return CLI_MISUSED;
+    if (!entry && !all) return CLI_MISUSED;
     hbg__named_output(&files, "--json", NULL, typed->json);
     hbg__named_standard_output(&files);
-    if (!hbg__named_files_apart(&files, "bench")) return CLI_MISUSED;
-    struct bench *b = calloc(1, sizeof *b);
-    if (!b) {
-        hbg__cli_error("bench", "no memory for the cases");
-        return CLI_FAILED;
-    }
-    b->name = name;
-    int status = take_options(b, typed) ? hbg__exclusive_take(&typed->exclusive, "bench", "cpu") : CLI_MISUSED;
-    if (status == CLI_OK) status = run_bench(b, measure, typed->json);
+    if (!hbg__named_files_apart(&files, "bench") || !take_options(&how, typed)) return CLI_MISUSED;
+    int status = hbg__exclusive_take(&typed->exclusive, "bench", "cpu");
+    if (status == CLI_OK) status = run_bench(&how, entry, typed->json);
     hbg__exclusive_end();
-    free(b);
     return status;
 }
 
 static int bench_line(const void *given, const char *const *rest, size_t count)
 {
-    if (count == 1) return measure_one(rest[0], given);
-    hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind, dispatch, metg and replay is needed%s", count ? rest[1] : "");
+    if (count == 1) return measure(rest[0], given);
+    hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind, dispatch, metg, replay and all is needed%s", count ? rest[1] : "");
     return CLI_MISUSED;
 }
 
@@ -107,7 +99,7 @@ int hbg__bench_main(int argc, char **argv)
         { "--json", &typed.json, NULL, "FILE|-  write the results as JSON; - is standard output, then without the table" },
         { "--case", &typed.only, NULL, "NAME  this case alone, as the table names it" },
         { "--quick", NULL, &typed.quick, "three batches, without the largest graphs: for a look, not for figures" },
-        { "--rivals", NULL, &typed.rivals, "other runtimes beside hbg, those that are built (metg)" },
+        { "--rivals", NULL, &typed.rivals, "other runtimes beside hbg, those that are built" },
         { "--kernel", &typed.kernel, NULL, "compute|memory  what the tasks of metg do (compute)" },
         { "--width", &typed.width, NULL, "N  points of a step of metg's graphs (8)" },
         { "--steps", &typed.steps, NULL, "N  their steps (1000)" },
@@ -115,7 +107,7 @@ int hbg__bench_main(int argc, char **argv)
         EXCLUSIVE_OPTIONS(typed.exclusive),
     };
     const struct cli_command command = {
-        "bench", "submit|bind|dispatch|metg|replay [options]",
+        "bench", "submit|bind|dispatch|metg|replay|all [options]",
         "Measures what a submitted task (submit), a prepared run (bind), a task on the device (dispatch) or a subgraph (replay)\n"
         "costs, and how long tasks must be for half of the time to be theirs (metg: METG(50 %), the measure of Task Bench).\n\n"
         "case       the graph, or what of the call is varied\n"

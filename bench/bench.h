@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench.h - `hbg bench submit|bind|dispatch|metg|replay`: cases, how one is measured, what is reported.
+/* bench.h - `hbg bench submit|bind|dispatch|metg|replay|all`: cases, how one is measured, what is reported.
  *
- *     bench.c      the command line
+ *     bench.c      the command line; suite.c: one bench or all of them
  *     shapes.c     the graphs, as build functions
  *     stage.c      a device with buffers; a program and its arguments on it
  *     submit.c     ns a task inside the build function
  *     bind.c       ns of hbg_run_prepare
  *     dispatch.c   ns a task on the device
  *     metg.c       the smallest task that is half efficient
- *     others.c     other runtimes, as children
+ *     others.c     other runtimes, as children; beside.c: as cases
  *     replay.c     what subgraphs cost, with the graphs of replay_shapes.c
  *     measure.c    interleaved batches
  *     machine.c    what it ran on
@@ -27,7 +27,7 @@
 #include "bench/dag/dag.h"
 #include "bench/machine.h"
 
-enum { BENCH_CASES_MAX = 160, BENCH_REPS_MAX = 101, BENCH_RUNTIME_MAX = 48 };
+enum { BENCH_CASES_MAX = 160, BENCH_REPS_MAX = 101, BENCH_RUNTIME_MAX = 48, BENCH_BATCH_NS = 1000000 };
 
 struct bench_case;
 struct metg_curve;
@@ -42,10 +42,12 @@ struct bench_case {
     uint32_t workers;
     double target;                      /* 0: none is published */
     bench_run_fn *run;
+    bool batches_itself;                /* one call of run is a batch, with a run before it that is not in the figures */
     void *of;                           /* what run needs; borrowed */
     const uint64_t *minus_ns;           /* NULL, or what run leaves to be taken off its nanoseconds: the value may be below 0; borrowed */
     bool has_cold;
     double cold;                        /* of the first run of all */
+    uint64_t spent_ns;                  /* in batches so far */
     uint32_t reps;
     double sample[BENCH_REPS_MAX];      /* one a batch; ascending once all is measured */
     double median, p10, p90;
@@ -61,7 +63,6 @@ struct bench {
     bool quick;                         /* a few batches, and not the largest graphs: for a look, not for figures */
     struct bench_case cases[BENCH_CASES_MAX];
     size_t case_count;
-    struct bench_machine machine;
     struct hbg_error error;             /* where the library says why */
 };
 
@@ -93,8 +94,8 @@ void hbg__bench_summarise(struct bench_case *c);
 /* Says on standard error what failed; returns false. */
 bool hbg__bench_fail(struct bench *b, const char *what, enum hbg_status status);
 
-/* report.c; false: not all of the JSON was written */
-bool hbg__bench_print_json(FILE *file, const struct bench *b);
+/* report.c */
 void hbg__bench_print_text(const struct bench *b);
+void hbg__bench_print_machine(const struct bench_machine *machine);
 
 #endif /* HBG_BENCH_BENCH_H */

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <hbg/version.h>
 
@@ -108,6 +109,12 @@ double hbg__bench_round_trip_ns(void)
     return court.trip_ns[SAMPLES / 2];
 }
 
+static double load(void)
+{
+    double mean[1] = { 0 };
+    return getloadavg(mean, 1) == 1 ? mean[0] : 0;
+}
+
 void hbg__bench_machine_get(struct bench_machine *machine)
 {
     struct host_info info;
@@ -123,5 +130,15 @@ void hbg__bench_machine_get(struct bench_machine *machine)
     }
     machine->compiler = COMPILER;
     machine->library = hbg_version();
+    machine->load = load();
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(machine->begun, sizeof machine->begun, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     machine->round_trip_ns = hbg__bench_round_trip_ns();
+}
+
+void hbg__bench_machine_get_after(struct bench_machine *machine)
+{
+    machine->round_trip_after_ns = hbg__bench_round_trip_ns();
+    machine->load_after = load();
 }

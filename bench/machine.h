@@ -11,9 +11,12 @@ struct bench_machine {
     const char *compiler, *library;
     double round_trip_ns;               /* from core to core and back, before the bench; 0: there are not two cores */
     double round_trip_after_ns;
+    char begun[32];                     /* "2026-11-30T10:20:30Z" */
+    double load, load_after;            /* runnable threads of the machine, the mean of a minute, before and after */
 };
 
 void hbg__bench_machine_get(struct bench_machine *machine);
+void hbg__bench_machine_get_after(struct bench_machine *machine);
 
 /* A cache line sent from one CPU to another and back: the median of some thousands; 0: there are not two. About 10 ms. */
 double hbg__bench_round_trip_ns(void);

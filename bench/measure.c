@@ -4,6 +4,7 @@
  *     first two runs of every case     they grow what has to grow; the first is `cold`
  *     round 0: a batch of case 0, a batch of case 1, ..
  *     round 1: the same                until there are enough rounds, or their time is over
+ *                                      of another runtime: or its own time is, and it has a few
  *
  * A batch is one run that is not timed, so that caches hold this case again, and then as many as take 1 ms together; its value is
  * the mean of those. Medians and the tenth and ninetieth percentile are taken over batches.
@@ -17,8 +18,8 @@
 #include "tools/cli.h"
 #include "tools/progress.h"
 
-enum { BATCH_NS = 1000000, QUICK_REPS = 3, REPS_MIN = 5 };
-static const uint64_t FULL_NS = 15000000000u;
+enum { QUICK_REPS = 3, REPS_MIN = 5, BESIDE_REPS_MIN = 3 };
+static const uint64_t FULL_NS = 15000000000u, BESIDE_NS = 1500000000u, BESIDE_QUICK_NS = 200000000u;
 
 bool hbg__bench_wants(const struct bench *b, const char *name) { return !b->only || strcmp(b->only, name) == 0; }
 
@@ -56,7 +57,7 @@ bool hbg__bench_fail(struct bench *b, const char *what, enum hbg_status status)
 static bool run_first(struct bench *b, struct bench_case *c)
 {
     uint64_t ns = 0, units = 1;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2 && !c->batches_itself; i++) {
         enum hbg_status status = c->run(c, &ns, &units);
         if (status) return hbg__bench_fail(b, c->name, status);
         if (i == 0) c->cold = (double)ns / (double)units;
@@ -67,16 +68,23 @@ static bool run_first(struct bench *b, struct bench_case *c)
 static bool run_batch(struct bench *b, struct bench_case *c)
 {
     uint64_t sum_ns = 0, sum_minus_ns = 0, sum_units = 0, ns, units;
-    enum hbg_status status = c->run(c, &ns, &units);
-    while (!status && sum_ns < BATCH_NS) {
+    enum hbg_status status = c->batches_itself ? c->run(c, &sum_ns, &sum_units) : c->run(c, &ns, &units);
+    while (!status && sum_ns < BENCH_BATCH_NS) {
         status = c->run(c, &ns, &units);
         sum_ns += ns;
         sum_minus_ns += c->minus_ns ? *c->minus_ns : 0;
         sum_units += units;
     }
     if (status) return hbg__bench_fail(b, c->name, status);
+    c->spent_ns += sum_ns;
     c->sample[c->reps++] = ((double)sum_ns - (double)sum_minus_ns) / (double)sum_units;
     return true;
+}
+
+/* Some runtimes take seconds for a graph that hbg runs in milliseconds. */
+static bool has_enough(const struct bench *b, const struct bench_case *c)
+{
+    return c->batches_itself && c->reps >= (b->quick ? 1 : BESIDE_REPS_MIN) && c->spent_ns > (b->quick ? BESIDE_QUICK_NS : BESIDE_NS);
 }
 
 static int ascending(const void *left, const void *right)
@@ -106,7 +114,7 @@ bool hbg__bench_measure(struct bench *b)
     uint64_t end_ns = hbg__clock_after_ns(FULL_NS);
     for (uint32_t rep = 0; rep < reps && good; rep++) {
         if (rep >= REPS_MIN && hbg__clock_ns() > end_ns) break;
-        for (size_t i = 0; i < b->case_count && good; i++) good = run_batch(b, &b->cases[i]);
+        for (size_t i = 0; i < b->case_count && good; i++) good = has_enough(b, &b->cases[i]) || run_batch(b, &b->cases[i]);
         hbg__progress_step(&progress, rep + 1);
     }
     for (size_t i = 0; i < b->case_count && good; i++) hbg__bench_summarise(&b->cases[i]);

@@ -14,7 +14,7 @@
 #include "tools/cli.h"
 #include "tools/progress.h"
 
-enum { WORKERS = 2, PATTERNS_MAX = 16, REPS_MIN = 3, REPS_MOST = 11, QUICK_STEPS = 200, FIRST_LOOKS = 20, SUBJECTS_MAX = BENCH_CASES_MAX };
+enum { WORKERS = 2, PATTERNS_MAX = 16, REPS_MIN = 3, REPS_MOST = 11, QUICK_STEPS = 200, LOOKS = 16, SUBJECTS_MAX = BENCH_CASES_MAX };
 static const uint64_t FULL_NS = 90000000000u;
 static const char *const mode_names[] = { "again", "anew" };
 
@@ -29,7 +29,8 @@ struct metg {
     struct metg_curve curve[SUBJECTS_MAX];
     uint32_t subjects;
     work_body_fn *body;
-    double peak;                            /* the best so far */
+    double look[LOOKS];                     /* the last ones at the threads' speed, in turn */
+    uint32_t looks;
 };
 
 static const char *body_name(const struct bench *b) { return b->kernel ? b->kernel : "compute"; }
@@ -116,14 +117,23 @@ static bool close_all(struct metg *m)
 
 /* ---- repetitions ---- */
 
-/* Looks at the threads' speed so many times again. */
-static bool look_at_peak(struct metg *m, int times)
+/* Looks at the threads' speed once more; the best of the last looks, or 0 where there are no threads. */
+static double look_at_peak(struct metg *m)
 {
-    for (int i = 0; i < times; i++) {
-        double peak = hbg__metg_peak(m->body, WORKERS);
-        if (peak <= 0) return hbg__bench_fail(m->b, "threads", HBG_E_NO_MEMORY);
-        if (peak > m->peak) m->peak = peak;
-    }
+    double peak = hbg__metg_peak(m->body, WORKERS), best = peak;
+    if (peak <= 0) (void)hbg__bench_fail(m->b, "threads", HBG_E_NO_MEMORY);
+    m->look[m->looks++ % LOOKS] = peak;
+    for (int i = 0; i < LOOKS; i++)
+        if (m->look[i] > best) best = m->look[i];
+    return peak > 0 ? best : 0;
+}
+
+static bool search(struct metg *m, uint32_t i)
+{
+    struct metg_subject *s = &m->subject[i];
+    double ns, peak = look_at_peak(m);
+    if (peak <= 0 || !hbg__metg_search(m->b, s, peak, &m->curve[i], &ns)) return false;
+    s->row->sample[s->row->reps++] = ns / 1000;
     return true;
 }
 
@@ -131,16 +141,14 @@ static bool measure(struct metg *m)
 {
     uint32_t reps = m->b->quick ? REPS_MIN : REPS_MOST, steps = reps * m->subjects;
     struct progress progress;
-    bool good = look_at_peak(m, FIRST_LOOKS);
+    bool good = true;
+    for (int i = 0; i < LOOKS && good; i++) good = look_at_peak(m) > 0;
     uint64_t end_ns = hbg__clock_after_ns(FULL_NS);
     hbg__progress_begin(&progress, "bench metg", steps);
     for (uint32_t rep = 0; rep < reps && good; rep++) {
         if (rep >= REPS_MIN && hbg__clock_ns() > end_ns) break;
         for (uint32_t i = 0; i < m->subjects && good; i++) {
-            struct metg_subject *s = &m->subject[i];
-            double ns;
-            good = look_at_peak(m, 1) && hbg__metg_search(m->b, s, m->peak, &m->curve[i], &ns);
-            if (good) s->row->sample[s->row->reps++] = ns / 1000;
+            good = search(m, i);
             hbg__progress_step(&progress, rep * m->subjects + i + 1);
         }
     }

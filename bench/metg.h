@@ -3,6 +3,7 @@
  *
  *     granularity   wall time of the run x workers / tasks
  *     efficiency    work done in a unit of time, as a share of the best that as many threads did together without any runtime
+ *                   lately, in the last sixteen looks at it: one before each search
  *
  * The length of tasks is what is searched: from long to short the first time, later in a narrow bracket around the last answer.
  */
@@ -31,7 +32,8 @@ struct metg_point { double length, granularity_ns, efficiency; };
 /* What the first search of a case went through, from long to short. */
 struct metg_curve { struct metg_point point[METG_POINTS_MAX]; uint32_t count; };
 
-/* METG in nanoseconds; the peak is the best of hbg__metg_peak() so far. False: it failed, or half is never reached; said why. */
+/* METG in nanoseconds; the peak is the best of hbg__metg_peak() so far. Where tasks of a quarter of a millisecond do not reach half, as on a machine that is
+   busy with other things, it is their granularity: at least that. False: said why. */
 bool hbg__metg_search(struct bench *b, struct metg_subject *s, double peak, struct metg_curve *curve, double *granularity_ns);
 
 /* Rounds of a body that one thread does in a nanosecond while `workers` threads do the same, long enough that nothing else counts;

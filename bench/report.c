@@ -5,6 +5,7 @@
 #include "base/json_write.h"
 #include "bench/bench.h"
 #include "bench/metg.h"
+#include "bench/suite.h"
 
 /* ---- JSON ---- */
 
@@ -26,8 +27,11 @@ static void put_machine(struct hbg__json *json, const struct bench_machine *m)
     hbg__json_key_string(json, "kernel", m->kernel);
     hbg__json_key_string(json, "compiler", m->compiler);
     hbg__json_key_string(json, "library", m->library);
+    hbg__json_key_string(json, "begun", m->begun);
     put_known(json, "round_trip_ns", m->round_trip_ns);
     put_known(json, "round_trip_after_ns", m->round_trip_after_ns);
+    hbg__json_key_f64(json, "load", m->load);
+    hbg__json_key_f64(json, "load_after", m->load_after);
     hbg__json_close(json);
 }
 
@@ -62,25 +66,45 @@ static void put_case(struct hbg__json *json, const struct bench_case *c)
     hbg__json_close(json);
 }
 
-bool hbg__bench_print_json(FILE *file, const struct bench *b)
+static void put_results(struct hbg__json *json, const struct bench *b)
+{
+    hbg__json_key(json, "results");
+    hbg__json_open_array(json);
+    for (size_t i = 0; i < b->case_count; i++) put_case(json, &b->cases[i]);
+    hbg__json_close(json);
+}
+
+static void put_benches(struct hbg__json *json, const struct bench_suite *suite)
+{
+    hbg__json_key(json, "benches");
+    hbg__json_open_array(json);
+    for (size_t i = 0; i < suite->count; i++) {
+        hbg__json_open_object(json);
+        hbg__json_key_string(json, "bench", suite->bench[i]->name);
+        put_results(json, suite->bench[i]);
+        hbg__json_close(json);
+    }
+    hbg__json_close(json);
+}
+
+bool hbg__bench_suite_print_json(FILE *file, const struct bench_suite *suite, const struct bench_machine *machine)
 {
     struct hbg__json json;
+    const struct bench *first = suite->bench[0];
     hbg__json_begin(&json, file);
     hbg__json_open_object(&json);
-    hbg__json_key_string(&json, "bench", b->name);
-    put_machine(&json, &b->machine);
-    hbg__json_key_bool(&json, "quick", b->quick);
-    hbg__json_key(&json, "results");
-    hbg__json_open_array(&json);
-    for (size_t i = 0; i < b->case_count; i++) put_case(&json, &b->cases[i]);
-    hbg__json_close(&json);
+    hbg__json_key_string(&json, "bench", suite->count == 1 ? first->name : "all");
+    put_machine(&json, machine);
+    hbg__json_key_bool(&json, "quick", first->quick);
+    if (suite->count == 1) put_results(&json, first);
+    else put_benches(&json, suite);
     hbg__json_close(&json);
     return hbg__json_end(&json);
 }
 
 /* ---- text ---- */
 
-static void print_machine(const struct bench_machine *m)
+void hbg__bench_print_machine(const struct bench_machine *m)
 {
     printf("machine     %d %s, %s%s%s, %s\n", m->cpus, m->cpus == 1 ? "cpu" : "cpus", m->model[0] ? m->model : "model not told", m->governor[0] ? ", governor " : "", m->governor, m->kernel);
     printf("built       hbg %s, %s\n", m->library, m->compiler);
@@ -88,6 +112,7 @@ static void print_machine(const struct bench_machine *m)
         printf("round trip  %.0f ns from core to core and back before, %.0f ns after\n", m->round_trip_ns, m->round_trip_after_ns);
     else
         printf("round trip  not measured: this process may use one CPU\n");
+    printf("load        %.2f before, %.2f after (mean of a minute; a bench of two workers adds up to 2), begun %s\n", m->load, m->load_after, m->begun);
 }
 
 /* as many digits as the value deserves */
@@ -142,8 +167,6 @@ static struct columns choose_columns(const struct bench *b)
 void hbg__bench_print_text(const struct bench *b)
 {
     struct columns columns = choose_columns(b);
-    print_machine(&b->machine);
-    if (!b->case_count) return;
     printf("\n%s, %s; %u %s%s\n", b->name, b->cases[0].unit, b->cases[0].reps, b->cases[0].curve ? "searches" : "batches", b->quick ? " (quick: no figures to quote)" : "");
     printf("median, p10 and p90 are of these; ratio is median / target%s%s\n\n", columns.runtime ? "; / hbg is the runtime's median / that of hbg" : "",
            columns.cold ? "; cold is the first run of all" : "");

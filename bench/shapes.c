@@ -2,7 +2,7 @@
 /* shapes.c - see shapes.h. */
 #include "bench/shapes.h"
 
-enum { TILE = 8, BLOCK = 16, SIDE = 64, BUFFERS = 64, GEMM_SIDE = 32, WAVE_SIDE = 316, TASKS = 100000, LEAVES = 1 << 16 };
+enum { TILE = 8, BLOCK = 16, SIDE = 64, BUFFERS = 64, GEMM_SIDE = 32, WAVE_SIDE = 316, TASKS = 100000, LEAVES = 1 << 16, LAYER = 256, LAYERS = 390, FAN_IN = 16 };
 enum { WHOLE_ROUNDS = 12, VIEW_ROUNDS = 6, ROW_ROUNDS = 48, MANY = 1000, MANY_ROUNDS = 25, ASKEW_BLOCK = 700 };
 
 /* ---- kernels ---- */
@@ -14,7 +14,8 @@ static int nothing(const struct hbg_task_view *t)
 }
 
 /* named by what a task does with its arguments: U updates, W writes, R reads */
-enum { NONE, U, UR, URR, URRR, W, WR, WRR, WRRRR, R, RU, RRU, KERNEL_COUNT };
+enum { NONE, U, UR, URR, URRR, W, WR, WRR, WRRRR, R, RU, RRU, WR16, KERNEL_COUNT };
+#define READ_4 ", in f32, in f32, in f32, in f32"
 const struct hbg_kernel hbg__bench_kernels[] = {
     HBG_KERNEL(NONE, nothing, ""),
     HBG_KERNEL(U, nothing, "inout f32"),
@@ -28,6 +29,7 @@ const struct hbg_kernel hbg__bench_kernels[] = {
     HBG_KERNEL(R, nothing, "in f32"),
     HBG_KERNEL(RU, nothing, "in f32, inout f32"),
     HBG_KERNEL(RRU, nothing, "in f32, in f32, inout f32"),
+    HBG_KERNEL(WR16, nothing, "out f32" READ_4 READ_4 READ_4 READ_4),
 };
 
 size_t hbg__bench_kernel_count(void) { return KERNEL_COUNT; }
@@ -138,6 +140,20 @@ static void random_reads(struct hbg_graph *g, const struct hbg_args *args, const
     }
 }
 
+static void layered(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct hbg_region x = hbg_args_region(args, 0);
+    struct hbg_arg list[1 + FAN_IN];
+    uint64_t state = 12345;
+    (void)params;
+    for (int64_t i = 0; i < LAYER; i++) hbg_submit(g, W, hbg_out(BLOCK_OF(x, i)));
+    for (int64_t i = LAYER; i < LAYERS * LAYER; i++) {
+        list[0] = hbg_out(BLOCK_OF(x, i));
+        for (int n = 1; n <= FAN_IN; n++) list[n] = hbg_in(BLOCK_OF(x, i / LAYER * LAYER - LAYER + draw(&state, LAYER)));
+        hbg_submit_args(g, WR16, (struct hbg_arg_list){ list, 1 + FAN_IN });
+    }
+}
+
 /* ---- views that are harder on the hazard map ---- */
 
 static void whole_and_tiles(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -200,20 +216,21 @@ static void many_to_many(struct hbg_graph *g, const struct hbg_args *args, const
 /* ---- the table ---- */
 
 static const struct bench_shape shapes[BENCH_SHAPE_COUNT] = {
-    [BENCH_ARGS] = { "args", args_of_64, BUFFERS, { { SIDE * TILE, SIDE * TILE }, 2 } },
-    [BENCH_ARGS_OF_3] = { "args of 3", args_of_3, 3, { { SIDE * TILE, SIDE * TILE }, 2 } },
-    [BENCH_CHAIN] = { "chain", chain, 1, { { BLOCK }, 1 } },
-    [BENCH_INDEPENDENT] = { "independent", independent, 1, { { TASKS * BLOCK }, 1 } },
-    [BENCH_WAVEFRONT] = { "wavefront", wavefront, 1, { { WAVE_SIDE * TILE, WAVE_SIDE * TILE }, 2 } },
-    [BENCH_CHOLESKY] = { "cholesky", cholesky, 1, { { SIDE * TILE, SIDE * TILE }, 2 } },
-    [BENCH_GEMM] = { "gemm", gemm, 3, { { GEMM_SIDE * TILE, GEMM_SIDE * TILE }, 2 } },
-    [BENCH_TREE] = { "tree", tree, 1, { { LEAVES * BLOCK }, 1 } },
-    [BENCH_RANDOM] = { "random", random_reads, 1, { { TASKS * BLOCK }, 1 } },
-    [BENCH_WHOLE] = { "whole, tiles, whole", whole_and_tiles, 1, { { SIDE * TILE, SIDE * TILE }, 2 } },
-    [BENCH_TRANSPOSED] = { "transposed", transposed, 2, { { SIDE * TILE, SIDE * TILE }, 2 } },
-    [BENCH_RESHAPED] = { "reshaped", reshaped, 1, { { SIDE * TILE, SIDE * TILE }, 2 } },
-    [BENCH_ASKEW] = { "reshaped, askew", askew, 1, { { SIDE * TILE, SIDE * TILE }, 2 } },
-    [BENCH_MANY_TO_MANY] = { "1000 x 1000", many_to_many, 1, { { MANY * BLOCK }, 1 } },
+    [BENCH_ARGS] = { "args", args_of_64, BUFFERS, { { SIDE * TILE, SIDE * TILE }, 2 }, NULL },
+    [BENCH_ARGS_OF_3] = { "args of 3", args_of_3, 3, { { SIDE * TILE, SIDE * TILE }, 2 }, NULL },
+    [BENCH_CHAIN] = { "chain", chain, 1, { { BLOCK }, 1 }, "chain" },
+    [BENCH_INDEPENDENT] = { "independent", independent, 1, { { TASKS * BLOCK }, 1 }, "independent" },
+    [BENCH_WAVEFRONT] = { "wavefront", wavefront, 1, { { WAVE_SIDE * TILE, WAVE_SIDE * TILE }, 2 }, "wavefront" },
+    [BENCH_CHOLESKY] = { "cholesky", cholesky, 1, { { SIDE * TILE, SIDE * TILE }, 2 }, "cholesky" },
+    [BENCH_GEMM] = { "gemm", gemm, 3, { { GEMM_SIDE * TILE, GEMM_SIDE * TILE }, 2 }, "gemm" },
+    [BENCH_TREE] = { "tree", tree, 1, { { LEAVES * BLOCK }, 1 }, "reduction" },
+    [BENCH_RANDOM] = { "random", random_reads, 1, { { TASKS * BLOCK }, 1 }, "random" },
+    [BENCH_LAYERED] = { "layered", layered, 1, { { LAYERS * LAYER * BLOCK }, 1 }, "layered" },
+    [BENCH_WHOLE] = { "whole, tiles, whole", whole_and_tiles, 1, { { SIDE * TILE, SIDE * TILE }, 2 }, NULL },
+    [BENCH_TRANSPOSED] = { "transposed", transposed, 2, { { SIDE * TILE, SIDE * TILE }, 2 }, NULL },
+    [BENCH_RESHAPED] = { "reshaped", reshaped, 1, { { SIDE * TILE, SIDE * TILE }, 2 }, NULL },
+    [BENCH_ASKEW] = { "reshaped, askew", askew, 1, { { SIDE * TILE, SIDE * TILE }, 2 }, NULL },
+    [BENCH_MANY_TO_MANY] = { "1000 x 1000", many_to_many, 1, { { MANY * BLOCK }, 1 }, NULL },
 };
 
 const struct bench_shape *hbg__bench_shape(enum bench_shape_id id) { return &shapes[id]; }

@@ -17,6 +17,7 @@ struct bench_shape {
     hbg_build_fn *build;                /* params: struct bench_size */
     uint32_t buffers;                   /* boundary arguments, all inout */
     struct hbg_shape extent;            /* of each, in elements */
+    const char *dag;                    /* what bench/dag calls this graph; NULL: it has none such */
 };
 
 enum bench_shape_id {
@@ -30,6 +31,7 @@ enum bench_shape_id {
     BENCH_GEMM,                         /* 32 x 32 x 32 tasks */
     BENCH_TREE,                         /* 65,536 leaves and 65,535 joins */
     BENCH_RANDOM,                       /* 100,000 tasks; each reads four earlier blocks and writes its own */
+    BENCH_LAYERED,                      /* 390 layers of 256 blocks; each reads sixteen of the layer before */
     BENCH_WHOLE,                        /* write a whole buffer, update its 4,096 tiles, read the whole; 12 times */
     BENCH_TRANSPOSED,                   /* tiles of one buffer, read through its transpose, into another, and back */
     BENCH_RESHAPED,                     /* rows written, and read as pieces of the flat view, row by row */

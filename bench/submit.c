@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* submit.c - ns a task that a build function takes to submit its graph: regions, cells, checks and inferred edges included.
  *
+ * Beside it: oneTBB's nodes and edges, made by hand, and StarPU's tasks, inferred. OpenMP runs tasks while it takes them.
+ *
  * The clock is read around the shape's own build function, inside the program's. A run is built and not launched.
  */
 #include <string.h>
 
 #include "base/clock.h"
+#include "bench/beside.h"
 #include "bench/stage.h"
 
 struct clocked { hbg_build_fn *build; struct bench_size size; uint64_t *elapsed_ns; };
@@ -72,9 +75,21 @@ static bool open_case(struct bench *b, struct bench_stage *stage, struct submit_
     return true;
 }
 
+/* The runtimes beside hbg, for the graphs that bench/dag has as well. */
+static bool open_beside(struct bench *b, struct bench_besides *besides, const struct bench_shape *shape)
+{
+    struct dag dag;
+    if (!b->rivals || !shape->dag) return true;
+    if (!hbg__dag_make(&dag, shape->dag, (struct dag_size){ 0, 0, 0 })) return hbg__bench_fail(b, shape->name, HBG_E_NO_MEMORY);
+    bool good = hbg__bench_besides_add(b, besides, shape->name, &dag, 1 << BENCH_SUBMIT);
+    hbg__dag_free(&dag);
+    return good;
+}
+
 bool hbg__bench_submit(struct bench *b)
 {
     static struct submit_case made[CASES];
+    static struct bench_besides besides;
     struct bench_stage stage;
     enum bench_shape_id shapes[CASES];
     size_t wanted[CASES], wanted_count = 0, count = 0;
@@ -83,12 +98,14 @@ bool hbg__bench_submit(struct bench *b)
         shapes[wanted_count] = cases[i].shape;
         wanted[wanted_count++] = i;
     }
+    hbg__bench_besides_open(b, &besides, 1);
     bool good = hbg__bench_stage_open(b, &stage, "cpu:workers=1,memory=unified", shapes, wanted_count);
     while (good && count < wanted_count) {
-        good = open_case(b, &stage, &made[count], wanted[count]);
-        count += good;
+        good = open_case(b, &stage, &made[count], wanted[count]) && open_beside(b, &besides, hbg__bench_shape(shapes[count]));
+        count++;
     }
     if (good) good = hbg__bench_measure(b);
     while (count > 0) hbg__bench_program_close(&made[--count].program);
+    hbg__bench_besides_close(&besides);
     return hbg__bench_stage_close(b, &stage) && good;
 }

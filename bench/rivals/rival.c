@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 
-enum { GRAPHS_MAX = 64, WORD_MAX = 32 };
+enum { GRAPHS_MAX = 64, WORD_MAX = 32, LONG_BATCHES = 20 };
 
 /* A graph that was asked for. `state` is the runtime's. */
 struct opened { struct dag dag; struct work work; void *state; };
@@ -63,7 +63,11 @@ static void run_batch(const char *line)
     uint64_t wanted_ns = 0, sum_ns = 0, runs = 0;
     struct opened *o = read_run(line, &mode, &wanted_ns);
     if (!o) return;
-    rival->run(o->state, mode);
+    uint64_t first_ns = rival->run(o->state, mode);
+    if (first_ns >= wanted_ns * LONG_BATCHES) {
+        sum_ns = first_ns;
+        runs = 1;
+    }
     while (runs == 0 || sum_ns < wanted_ns) {
         sum_ns += rival->run(o->state, mode);
         runs++;

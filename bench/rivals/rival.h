@@ -5,7 +5,8 @@
  *     it writes   rival MODES LABEL                 once it is ready
  *     it reads    open NAME WIDTH STEPS RADIX       answer: graph INDEX TASKS EDGES
  *                 tiles INDEX EDGE                  answer: tiles; the graph's cells are tiles from now on, its tasks their operations
- *                 batch INDEX MODE BODY LENGTH NS   answer: ns SUM RUNS; one run that is not timed, then as many as take NS together
+ *                 batch INDEX MODE BODY LENGTH NS   answer: ns SUM RUNS; one run that is not timed, then as many as take NS together;
+ *                                                   a run that takes 20 NS or more is timed at once
  *                 check INDEX MODE BODY LENGTH      answer: wrong COUNT; one run, in which each task looks for its producers
  *                 residual INDEX                    answer: residual NUMBER; of a dense graph's last run
  *     else        no SENTENCE                       also the answer to what it cannot do

@@ -95,7 +95,7 @@ static uint64_t run_graph(void *state, enum rival_mode mode)
 
 int main(int argc, char **argv)
 {
-    static const struct rival rival = { "StarPU, data handles, lws", 1 << RIVAL_ANEW | 1 << RIVAL_SUBMIT, open_graph, run_graph, begin, starpu_shutdown };
+    static const struct rival rival = { "StarPU, lws", 1 << RIVAL_ANEW | 1 << RIVAL_SUBMIT, open_graph, run_graph, begin, starpu_shutdown };
     setenv("STARPU_SILENT", "1", 0);
     fill_codelets();
     return rival_main(&rival, argc, argv);
