@@ -2,9 +2,11 @@
 /* verify.c - hbg_image_verify: does every statement of layout.h hold? Nothing is used before it is checked.
  *
  * What it establishes: no reader that follows layout.h leaves the image, the heap or the base table; every task is reached
- * exactly once from the roots and the waiter lists; every question "are you complete?" is put to a task that answers.
+ * exactly once from the roots and the waiter lists; every question "are you complete?" is put to a task that answers; the slots that
+ * submissions are given are those that the head says, one part behind the other.
  *
- * What it cannot know: whether a value is the one that was meant. Kernel numbers, arguments and where they stand, constants,
+ * What it cannot know: what a definition needs beyond its slots, since it is another image: activations and base tables of what is
+ * inside lie in the order of the submissions, within what the head says, and no more is known of them. Nor whether a value is the one that was meant. Kernel numbers, arguments and where they stand, constants,
  * parameter bytes and offsets from boundary arguments are values; so is an edge to one asked task rather than another.
  *
  *     note[i], one word a task:   | asked | has waiters | last waiter so far: 30 bits |
@@ -33,6 +35,8 @@ struct walk {
     uint64_t used;                      /* units up to which tasks' arguments and edge rows have been seen */
     uint64_t edges;
     uint32_t noops, nears, roots;
+    uint64_t slots, activations, bases; /* from where on the next submission's parts may lie */
+    uint64_t submissions;
     uint32_t *note;
     struct hbg_error *error;
 };
@@ -75,6 +79,19 @@ static enum hbg_status check_sizes(const struct hbg__image_head *head, uint64_t 
     return HBG_OK;
 }
 
+/* What is set aside for submissions. */
+static enum hbg_status check_parts(const struct hbg__image_head *head, struct hbg_error *error)
+{
+    bool submits = (head->flags & HBG__IMAGE_SUBGRAPHS) != 0;
+    if (head->slot_count < head->task_count || head->slot_count > HBG__TASKS_MAX)
+        return damaged(error, HBG__NIL, -1, "the head says %u slot%s for %u task%s", head->slot_count, hbg__s(head->slot_count), head->task_count, hbg__s(head->task_count));
+    if (head->activation_count > HBG__TASKS_MAX)
+        return damaged(error, HBG__NIL, -1, "the head says %u submissions and %u are possible", head->activation_count, HBG__TASKS_MAX);
+    if (!submits && (head->slot_count != head->task_count || head->activation_count || head->base_total))
+        return damaged(error, HBG__NIL, -1, "the head counts %u slots, %u submissions and %u values of theirs, and no record is a submission", head->slot_count, head->activation_count, head->base_total);
+    return HBG_OK;
+}
+
 static enum hbg_status check_head(const struct hbg__image_head *head, uint64_t size_bytes, struct hbg_error *error)
 {
     if (size_bytes < sizeof *head) return damaged(error, HBG__NIL, -1, "%" PRIu64 " byte%s %s no image: the head alone has %zu", size_bytes, hbg__s(size_bytes), hbg__is(size_bytes), sizeof *head);
@@ -87,10 +104,8 @@ static enum hbg_status check_head(const struct hbg__image_head *head, uint64_t s
     if (head->base_count < HBG__BASE_BOUNDARY || head->boundary_count > head->base_count - HBG__BASE_BOUNDARY)
         return damaged(error, HBG__NIL, -1, "%u boundary values do not fit a base table of %u", head->boundary_count, head->base_count);
     if (head->heap_bytes > heap_max) return damaged(error, HBG__NIL, -1, "a heap of %" PRIu64 " bytes is beyond every address", head->heap_bytes);
-    if (head->flags & ~(uint32_t)HBG__IMAGE_IN_ORDER) return damaged(error, HBG__NIL, -1, "the head's flags are 0x%x", head->flags);
-    if (head->slot_count != head->task_count || head->activation_count || head->base_total)
-        return damaged(error, HBG__NIL, -1, "the head counts %u slots, %u submissions and %u values of theirs, and no record is a submission", head->slot_count, head->activation_count, head->base_total);
-    return HBG_OK;
+    if (head->flags & ~(uint32_t)(HBG__IMAGE_IN_ORDER | HBG__IMAGE_SUBGRAPHS | HBG__IMAGE_DEFINITION)) return damaged(error, HBG__NIL, -1, "the head's flags are 0x%x", head->flags);
+    return check_parts(head, error);
 }
 
 /* ---- layouts and arguments ---- */
@@ -153,14 +168,14 @@ static enum hbg_status check_argument(const struct walk *w, uint32_t task, uint3
 /* Units of the edge row behind the arguments, after the true count is known to be there. */
 static uint64_t row_units(uint64_t producers) { return producers <= 3 ? 0 : ((producers >= 255 ? 1 : 0) + (producers - 3) + 1) / 2; }
 
-/* Where arguments and edge row lie: inside the payload, and behind those of the tasks before; but the row of a noop may come later,
-   since that of a manual scope's begin is written when the scope ends. */
+/* Where arguments and edge row lie, and a submission in front of them: inside the payload, and behind those of the tasks before; but the
+   row of a noop may come later, since that of a manual scope's begin is written when the scope ends. */
 static enum hbg_status check_place(struct walk *w, uint32_t task, const struct hbg__task_record *record, uint32_t *producers)
 {
-    uint64_t row = (uint64_t)record->args + 2u * record->arg_count;
+    uint64_t row = (uint64_t)record->args + 2u * record->arg_count, before = record->flags & HBG__TASK_SUBGRAPH ? HBG__SUBMISSION_UNITS : 0;
     *producers = record->producer_count;
     bool apart = record->flags & HBG__TASK_NOOP;
-    if ((!apart && record->args < w->used) || row > w->units || (record->producer_count == 255 && row + 1 > w->units))
+    if ((!apart && record->args < w->used + before) || row > w->units || (record->producer_count == 255 && row + 1 > w->units))
         return damaged(w->error, task, -1, "the arguments of task %u at offset %u are out of order or leave the payload", task, record->args);
     if (record->producer_count == 255) {
         memcpy(producers, hbg__image_at(w->payload, (uint32_t)row), sizeof *producers);
@@ -206,8 +221,12 @@ static enum hbg_status check_link(struct walk *w, uint32_t task, const struct hb
 
 static enum hbg_status check_record(struct walk *w, uint32_t task, const struct hbg__task_record *record)
 {
-    unsigned known = HBG__TASK_QUERYABLE | HBG__TASK_NOOP | HBG__TASK_REUSE;
+    unsigned known = HBG__TASK_QUERYABLE | HBG__TASK_NOOP | HBG__TASK_REUSE | HBG__TASK_SUBGRAPH;
     if (record->reserved || record->flags & ~known) return damaged(w->error, task, -1, "task %u has the flags 0x%x and the reserved value %u", task, record->flags, record->reserved);
+    if (record->flags & HBG__TASK_SUBGRAPH) {
+        if (record->flags & (HBG__TASK_NOOP | HBG__TASK_REUSE) || record->kernel) return damaged(w->error, task, -1, "task %u is a submission and has the flags 0x%x and kernel %u", task, record->flags, record->kernel);
+        return HBG_OK;
+    }
     if (record->flags & HBG__TASK_NOOP) {
         w->noops++;
         if (record->arg_count || record->kernel) return damaged(w->error, task, -1, "task %u is a noop and has kernel %u and %u argument%s", task, record->kernel, record->arg_count, hbg__s(record->arg_count));
@@ -215,6 +234,30 @@ static enum hbg_status check_record(struct walk *w, uint32_t task, const struct 
     }
     if (record->flags & HBG__TASK_REUSE) return damaged(w->error, task, -1, "task %u orders heap reuse and is no noop", task);
     if (record->kernel >= w->head->kernel_count) return damaged(w->error, task, -1, "task %u names kernel %u of %u", task, record->kernel, w->head->kernel_count);
+    return HBG_OK;
+}
+
+/* Slots follow one another; activations and base tables come in that order, with room between them for what is inside. */
+static enum hbg_status check_submission(struct walk *w, uint32_t task, const struct hbg__task_record *record)
+{
+    const struct hbg__image_head *head = w->head;
+    const struct hbg__submission *s = hbg__image_submission(w->payload, record);
+    bool first = w->submissions++ == 0;
+    if (s->reserved) return damaged(w->error, task, -1, "the submission of task %u has the reserved value %u", task, s->reserved);
+    if (s->definition < HBG__BASE_BOUNDARY + head->boundary_count || s->definition >= head->base_count)
+        return damaged(w->error, task, -1, "task %u submits base %u of %u", task, s->definition, head->base_count);
+    if (s->heap > head->heap_bytes) return damaged(w->error, task, -1, "the heap of task %u begins at %" PRIu64 " of %" PRIu64 " bytes", task, s->heap, head->heap_bytes);
+    if (s->slots != w->slots || w->slots + s->slot_count > head->slot_count)
+        return damaged(w->error, task, -1, "the %u slots of task %u begin at %u, not at %" PRIu64 " of %u", s->slot_count, task, s->slots, w->slots, head->slot_count);
+    if (s->activation < w->activations || s->activation > head->activation_count || (first && s->activation != w->activations))
+        return damaged(w->error, task, -1, "task %u is submission %u, not one from %" PRIu64 " to %u", task, s->activation, w->activations, head->activation_count);
+    uint64_t end = (head->flags & HBG__IMAGE_DEFINITION ? (uint64_t)head->base_count : 0) + head->base_total;
+    uint64_t values = HBG__BASE_BOUNDARY + (uint64_t)record->arg_count;
+    if (s->bases < w->bases || s->bases + values > end || (first && s->bases != w->bases))
+        return damaged(w->error, task, -1, "the base table of task %u begins at %u, not from %" PRIu64 " on with %" PRIu64 " values up to %" PRIu64, task, s->bases, w->bases, values, end);
+    w->slots += s->slot_count;
+    w->activations = (uint64_t)s->activation + 1;
+    w->bases = s->bases + values;
     return HBG_OK;
 }
 
@@ -226,6 +269,7 @@ static enum hbg_status check_task(struct walk *w, uint32_t task)
     if (!status) status = check_place(w, task, record, &producers);
     if (!status) status = check_producers(w, task, record, producers);
     if (!status) status = check_link(w, task, record, producers);
+    if (!status && record->flags & HBG__TASK_SUBGRAPH) status = check_submission(w, task, record);
     const struct hbg_view_arg *arg = (const struct hbg_view_arg *)hbg__image_at(w->payload, record->args);
     for (uint32_t i = 0; !status && i < record->arg_count; i++) status = check_argument(w, task, i, &arg[i]);
     w->edges += producers;
@@ -256,6 +300,9 @@ static enum hbg_status check_tasks(struct walk *w)
     if (w->roots != head->root_count) return damaged(w->error, HBG__NIL, -1, "the head says %u root%s and %u task%s %s no producers", head->root_count, hbg__s(head->root_count), w->roots, hbg__s(w->roots), hbg__has(w->roots));
     if (w->edges != head->edge_count) return damaged(w->error, HBG__NIL, -1, "the head says %" PRIu64 " edge%s and there %s %" PRIu64, head->edge_count, hbg__s(head->edge_count), hbg__is(w->edges), w->edges);
     if (w->noops != head->noop_count) return damaged(w->error, HBG__NIL, -1, "the head says %u noop%s and there %s %u", head->noop_count, hbg__s(head->noop_count), hbg__is(w->noops), w->noops);
+    if ((w->submissions != 0) != ((head->flags & HBG__IMAGE_SUBGRAPHS) != 0))
+        return damaged(w->error, HBG__NIL, -1, "the head's flags are 0x%x and there %s %" PRIu64 " submission%s", head->flags, hbg__is(w->submissions), w->submissions, hbg__s(w->submissions));
+    if (w->slots != head->slot_count) return damaged(w->error, HBG__NIL, -1, "the head says %u slots and submissions end at %" PRIu64, head->slot_count, w->slots);
     if (w->nears != head->near_count) return damaged(w->error, HBG__NIL, -1, "the head says %u near tasks and there are %u", head->near_count, w->nears);
     return HBG_OK;
 }
@@ -274,6 +321,9 @@ enum hbg_status hbg_image_verify(const void *image, size_t size_bytes, struct hb
     w.payload = hbg__image_payload(head);
     w.units = head->roots;
     w.error = error;
+    w.slots = head->task_count;
+    w.activations = 1;
+    w.bases = head->flags & HBG__IMAGE_DEFINITION ? head->base_count : 0;
     w.note = (uint32_t *)calloc((size_t)head->task_count + 1, sizeof *w.note);
     if (!w.note) return hbg__error_no_memory(error, "the check of an image", ((uint64_t)head->task_count + 1) * sizeof *w.note);
     status = check_tasks(&w);

@@ -35,6 +35,16 @@ static const uint32_t range_min = 4, range_max = 512;
 
 /* ---- activation ---- */
 
+/* Is it a definition, the one that the build meant as far as that shows, and does what it needs lie in what was set aside? */
+static bool fits(const struct hbg__sched_run *run, const struct hbg__task_record *record, const struct hbg__submission *submission,
+                 const struct hbg__image_head *head, uint32_t index, const uint64_t *base)
+{
+    if (!head || head->magic != HBG__IMAGE_MAGIC || submission->slot_count != head->slot_count) return false;
+    if (head->base_count != HBG__BASE_BOUNDARY + (uint32_t)record->arg_count) return false;
+    if (submission->activation == 0 || (uint64_t)index + head->activation_count > run->activation_count) return false;
+    return (uint64_t)(base - run->bases) + head->base_count + head->base_total <= run->base_total;
+}
+
 /* The values of the definition's base table, out of the terms of the image that submits. */
 static void fill_base(const struct hbg__worker *worker, const struct hbg__task_record *record, const struct hbg__submission *submission,
                       const unsigned char *payload, uint64_t *base)
@@ -53,14 +63,14 @@ uint32_t hbg__activate(struct hbg__worker *worker, const struct hbg__task_record
     const struct hbg__submission *submission = hbg__image_submission(worker->graph.payload, record);
     const struct hbg__image_head *head = (const struct hbg__image_head *)(uintptr_t)worker->core.view.base[submission->definition];
     uint32_t parent = worker->activation, index = parent + submission->activation;
-    if (HBG_UNLIKELY(!head || submission->activation == 0 || index > run->activation_count || submission->slot_count != head->slot_count)) {
+    uint64_t *bases = parent ? (uint64_t *)(uintptr_t)hbg__activation_at(run, parent)->base : run->bases;
+    uint64_t *base = bases + submission->bases;
+    if (HBG_UNLIKELY(!fits(run, record, submission, head, index, base))) {
         hbg__halt(worker, HBG_E_IMAGE, task, 0, 0);
         return 0;
     }
     struct hbg__activation *made = hbg__activation_at(run, index);
     const unsigned char *payload = hbg__image_payload(head);
-    uint64_t *bases = parent ? (uint64_t *)(uintptr_t)hbg__activation_at(run, parent)->base : run->bases;
-    uint64_t *base = bases + submission->bases;
     fill_base(worker, record, submission, payload, base);
     made->payload = (uint64_t)(uintptr_t)payload;
     made->slots = (uint64_t)(uintptr_t)(worker->graph.slots + submission->slots);

@@ -77,11 +77,13 @@ static void decode(struct hbg__sched_run *run, const struct hbg__launch *launch)
     run->bases = (uint64_t *)(void *)(run->activations + launch->activation_count);
     run->slot_count = launch->slot_count;
     run->activation_count = launch->activation_count;
+    run->base_total = 0;
     HBG_DEBUG_ASSERT(launch->activation_count == 0 || launch->mode != HBG__MODE_CLAIM);
     if (launch->task_count == 0) return;
     run->graph.payload = hbg__image_payload(head);
     run->roots = (const uint32_t *)hbg__image_at(run->graph.payload, head->roots);
     run->root_count = head->root_count;
+    run->base_total = head->base_total;
 }
 
 void hbg__sched_launch(struct hbg__sched *sched, const struct hbg__launch *launch)

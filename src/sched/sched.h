@@ -74,6 +74,7 @@ struct hbg__sched_run {
     uint64_t *bases;                    /* of the outermost image's submissions */
     uint32_t slot_count;                /* so many records complete */
     uint32_t activation_count;
+    uint32_t base_total;
 };
 
 struct hbg__sched {

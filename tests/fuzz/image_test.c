@@ -2,16 +2,21 @@
 /* image_test.c - a run on an image of which one byte is wrong: hbg_image_verify refuses it, or the run ends with a status and the
  * device goes on. On a unified device the image is executed where it is, so it can be damaged between prepare and launch.
  *
- * The kernels look at nothing: what a value means to a kernel is the kernel's business.
+ * The kernels look at nothing: what a value means to a kernel is the kernel's business. To a device that expands submissions three values
+ * mean something: which definition, with the addresses that it is handed, and where what is inside of it lies. They are left alone.
  */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include <hbg/hbg.h>
 #include "base/rng.h"
+#include "image/fingerprint.h"
+#include "support/dag.h"
 #include "support/devices.h"
 #include "support/program.h"
 
@@ -97,8 +102,94 @@ static void every_byte(void **state)
     device_close(device);
 }
 
+/* ---- submissions, on the device side alone ---- */
+
+static void build_submissions(struct dag *dag)
+{
+    struct image_builder *inner = image_builder_create(), *middle = image_builder_create(), *outer = image_builder_create();
+    for (uint32_t i = 0; i < 4; i++) image_builder_task(inner, 0, &(uint32_t){ i / 2 }, i > 1, 0);
+    uint32_t first = image_builder_submit(middle, inner, NULL, 0);
+    image_builder_task(middle, 0, &first, 1, 0);
+    first = image_builder_task(outer, 0, NULL, 0, 0);
+    uint32_t second = image_builder_submit(outer, middle, &first, 1);
+    image_builder_task(outer, 0, (uint32_t[]){ first, second, image_builder_submit(outer, inner, NULL, 0) }, 3, 0);
+    image_builder_submit(outer, inner, &second, 1);
+    image_builder_destroy(inner);
+    image_builder_destroy(middle);
+    dag_open(dag, outer);
+    dag->image.head->fingerprint = hbg__image_fingerprint();
+}
+
+/* By byte of the image: the device would follow it wherever it leads. */
+static bool *values_to_follow(const struct test_image *image)
+{
+    const unsigned char *payload = hbg__image_payload(image->head), *bytes = (const unsigned char *)image->head;
+    bool *follow = calloc(image->bytes, sizeof *follow);
+    assert_non_null(follow);
+    for (uint32_t task = 0; task < image->head->task_count; task++) {
+        const struct hbg__task_record *record = hbg__image_record(payload, task);
+        if (!(record->flags & HBG__TASK_SUBGRAPH)) continue;
+        const struct hbg__submission *s = hbg__image_submission(payload, record);
+        size_t from = (size_t)((const unsigned char *)&s->activation - bytes), args = (size_t)((const unsigned char *)(s + 1) - bytes);
+        memset(follow + from, true, 3 * sizeof s->activation);          /* activation, bases, definition */
+        memset(follow + args, true, 16u * record->arg_count);
+        memset(follow + ((const unsigned char *)&record->args - bytes), true, sizeof record->args);
+    }
+    return follow;
+}
+
+static bool submissions_refused_or_end(struct dag *dag, struct hbg__workers *workers, struct dag_slots *slots, uint32_t mode, size_t at, unsigned char damage)
+{
+    unsigned char *byte = (unsigned char *)dag->image.head + at;
+    struct hbg__launch_result result;
+    struct test_launch launch;
+    dag_launch_open(dag, 2, slots, mode, &launch);
+    struct hbg__kernel_entry *entry = (struct hbg__kernel_entry *)(launch.table + 1);
+    entry->run = nothing;
+    *byte ^= damage;
+    bool refused = hbg_image_verify(dag->image.head, dag->image.bytes, NULL) != HBG_OK;
+    if (!refused) {
+        hbg__workers_launch(workers, &launch.launch);
+        if (!hbg__workers_wait(workers, 20000000000u)) fail_msg("byte %zu ^ %#x: the run does not end", at, damage);
+        hbg__workers_result(workers, &result);
+        if (result.status && result.status != HBG_E_IMAGE && result.status != HBG_E_STALLED) fail_msg("byte %zu ^ %#x: %s", at, damage, hbg_status_name(result.status));
+    }
+    *byte ^= damage;
+    test_launch_close(&launch);
+    return refused;
+}
+
+static void every_byte_of_submissions(void **state)
+{
+    struct hbg__workers *workers = dag_workers(2, 64, true, 50000000);
+    size_t refused = 0, run = 0;
+    struct dag_slots slots;
+    struct hbg__rng rng;
+    struct dag dag;
+    (void)state;
+    build_submissions(&dag);
+    if (hbg_image_verify(dag.image.head, dag.image.bytes, NULL)) fail_msg("the image is refused as it is");
+    dag_slots_open(&slots, dag.count + 1, 3, 50);
+    hbg__rng_seed(&rng, test_seed(5));
+    bool *follow = values_to_follow(&dag.image);
+    for (size_t at = 0; at < dag.image.bytes; at++) {
+        for (int i = 0; i < 4 && !follow[at]; i++) {
+            unsigned char damage = i % 2 ? 0xff : (unsigned char)(1u << hbg__rng_below(&rng, 8));
+            bool was_refused = submissions_refused_or_end(&dag, workers, &slots, i < 2 ? HBG__MODE_WAKE : HBG__MODE_ORDER, at, damage);
+            refused += was_refused;
+            run += !was_refused;
+        }
+    }
+    print_message("%zu bytes: %zu damages refused, %zu runs ended\n", dag.image.bytes, refused, run);
+    assert_true(refused > 2 * dag.image.bytes && run > 0);
+    free(follow);
+    dag_slots_close(&slots);
+    dag_close(&dag);
+    hbg__workers_destroy(workers);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_byte) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(every_byte), cmocka_unit_test(every_byte_of_submissions) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,8 +30,10 @@ enum byte_kind {
     ARGS_OFFSET,        /* without an edge row: over layouts or parameters that read as arguments; as wrong as wrong arguments */
     UNUSED_OFFSET,      /* where arguments would be, of a task that has none and no edge row */
     LARGER_IS_FINE,     /* heap_bytes, kernel_count, base_count, boundary_count: bounds of other things */
+    INSIDE,             /* of submissions behind the first: what definitions need inside is known with them alone */
     NOOP_FLAGS,         /* REUSE on a noop: how its edges pass on failures, which other bytes do not repeat */
-    ORDER_FLAG          /* permission, not promise: without it the image runs another way */
+    ORDER_FLAG,         /* permission, not promise: without it the image runs another way */
+    PLAIN_FLAGS         /* likewise; and an image without submissions looks the same whether it is a definition or not */
 };
 
 struct copy { unsigned char *bytes; size_t size; };
@@ -120,6 +122,30 @@ static struct copy image_by_hand(void)
     return copy;
 }
 
+/* Submissions, some of what submits itself, of an image that is outermost or is submitted. */
+static struct copy image_that_submits(bool is_definition)
+{
+    struct image_builder *inner = image_builder_create(), *middle = image_builder_create(), *b = image_builder_create(), *user = image_builder_create();
+    for (uint32_t i = 0; i < 3; i++) image_builder_task(inner, 0, &(uint32_t){ 0 }, i > 0, 0);
+    image_builder_submit(middle, inner, NULL, 0);
+    image_builder_task(middle, 1, NULL, 0, 0);
+    uint32_t first = image_builder_task(b, 0, NULL, 0, 0), second = image_builder_submit(b, middle, &first, 1);
+    uint32_t many[] = { first, second, image_builder_submit(b, inner, NULL, 0), image_builder_task(b, 0, &second, 1, HBG__TASK_NOOP), image_builder_task(b, 1, NULL, 0, 0) };
+    image_builder_submit(b, middle, many, 5);
+    image_builder_task(b, 1, &many[2], 1, 0);
+    image_builder_submit(b, inner, NULL, 0);
+    if (is_definition) image_builder_submit(user, b, NULL, 0);
+    struct test_image image = image_builder_finish(b);
+    image.head->fingerprint = hbg__image_fingerprint();
+    struct copy copy = copy_of(image.head, image.bytes);
+    test_image_free(&image);
+    image_builder_destroy(user);
+    image_builder_destroy(b);
+    image_builder_destroy(middle);
+    image_builder_destroy(inner);
+    return copy;
+}
+
 static void is_good(struct copy copy)
 {
     struct hbg_error error = HBG_OPTIONS(error);
@@ -145,6 +171,12 @@ static void good_images_pass(void **state)
     assert_true(head_of(everything)->heap_bytes > 0);
     free(everything.bytes);
     free(by_hand.bytes);
+    for (int i = 0; i < 2; i++) {
+        struct copy submits = image_that_submits(i == 1);
+        is_good(submits);
+        assert_int_equal(head_of(submits)->activation_count, 6);
+        free(submits.bytes);
+    }
     memset(&none, 0, sizeof none);
     is_refused((struct copy){ (unsigned char *)&none, sizeof none }, "not an image's");
     assert_int_equal(hbg_image_verify(NULL, 96, NULL), HBG_E_NULL);
@@ -157,6 +189,7 @@ static bool may_pass(enum byte_kind kind, unsigned char byte, unsigned change)
     if (kind == ARG_COUNT) return (byte ^ change) < byte;
     if (kind == NOOP_FLAGS) return change == HBG__TASK_REUSE;
     if (kind == ORDER_FLAG) return change == HBG__IMAGE_IN_ORDER;
+    if (kind == PLAIN_FLAGS) return change == HBG__IMAGE_IN_ORDER || change == HBG__IMAGE_DEFINITION;
     return kind != STRUCTURE;
 }
 
@@ -165,6 +198,18 @@ static void mark(unsigned char *kind, const struct copy *copy, const void *at, s
     size_t from = (size_t)((const unsigned char *)at - copy->bytes);
     assert_true(from + size <= copy->size);
     memset(kind + from, value, size);
+}
+
+/* Of a record that submits: `first` is the lowest. */
+static void mark_submission(unsigned char *kind, const struct copy *copy, const struct hbg__task_record *record, bool first)
+{
+    const struct hbg__submission *s = hbg__image_submission(hbg__image_payload(head_of(*copy)), record);
+    mark(kind, copy, s, sizeof *s, STRUCTURE);
+    mark(kind, copy, &s->heap, 8, ARGUMENT);
+    mark(kind, copy, &s->definition, 4, ARGUMENT);
+    if (first) return;
+    mark(kind, copy, &s->activation, 4, INSIDE);
+    mark(kind, copy, &s->bases, 4, INSIDE);
 }
 
 /* What each byte is. Payload that no task names is layouts and parameters. */
@@ -180,14 +225,19 @@ static unsigned char *kinds_of(struct copy copy)
     mark(kind, &copy, &head->kernel_count, 4, LARGER_IS_FINE);
     mark(kind, &copy, &head->base_count, 4, LARGER_IS_FINE);
     mark(kind, &copy, &head->boundary_count, 4, LARGER_IS_FINE);
-    mark(kind, &copy, &head->flags, 1, ORDER_FLAG);
+    mark(kind, &copy, &head->flags, 1, head->flags & HBG__IMAGE_SUBGRAPHS ? ORDER_FLAG : PLAIN_FLAGS);
+    if (head->flags & HBG__IMAGE_SUBGRAPHS) {
+        mark(kind, &copy, &head->activation_count, 4, LARGER_IS_FINE);
+        mark(kind, &copy, &head->base_total, 4, LARGER_IS_FINE);
+    }
+    bool first = true;
     if (head->root_count & 1) mark(kind, &copy, payload + (size_t)head->roots * 8 + head->root_count * 4u, 4, PADDING);
     for (uint32_t task = 0; task < head->task_count; task++) {
         struct hbg__task_record *record = record_of(copy, task);
         uint32_t producers = hbg__image_producer_count(payload, record), words = producers > 3 ? producers - 3 + (producers >= 255) : 0;
         const unsigned char *args = hbg__image_at(payload, record->args), *row = args + 16u * record->arg_count;
         if (record->flags & HBG__TASK_NOOP) mark(kind, &copy, &record->flags, 1, NOOP_FLAGS);
-        else mark(kind, &copy, &record->kernel, 2, KERNEL);
+        else if (!(record->flags & HBG__TASK_SUBGRAPH)) mark(kind, &copy, &record->kernel, 2, KERNEL);
         if (record->arg_count == 0 && words == 0) mark(kind, &copy, &record->args, 4, UNUSED_OFFSET);
         if (record->arg_count && words == 0) mark(kind, &copy, &record->arg_count, 2, ARG_COUNT);
         if (record->arg_count && words == 0) mark(kind, &copy, &record->args, 4, ARGS_OFFSET);
@@ -196,6 +246,9 @@ static unsigned char *kinds_of(struct copy copy)
         if (producers >= 255) mark(kind, &copy, row, 4, STRUCTURE);
         if (producers > 1) mark(kind, &copy, &record->producer[1], producers > 2 ? 8 : 4, EDGE);
         if (words & 1) mark(kind, &copy, row + words * 4u, 4, PADDING);
+        if (!(record->flags & HBG__TASK_SUBGRAPH)) continue;
+        mark_submission(kind, &copy, record, first);
+        first = false;
     }
     return kind;
 }
@@ -229,6 +282,11 @@ static void every_wrong_bit_of_structure_is_refused(void **state)
     assert_true(flip_all(everything, "everything") > 0);
     free(by_hand.bytes);
     free(everything.bytes);
+    for (int i = 0; i < 2; i++) {
+        struct copy submits = image_that_submits(i == 1);
+        assert_true(flip_all(submits, i ? "a definition that submits" : "submissions") > 0);
+        free(submits.bytes);
+    }
 }
 
 static void every_shorter_image_is_refused(void **state)
@@ -293,6 +351,59 @@ static void lies_are_named(void **state)
     free(good.bytes);
 }
 
+static void lies_of_submissions_are_named(void **state)
+{
+    struct copy good = image_that_submits(false), definition = image_that_submits(true);
+    (void)state;
+#define LIE(change, sentence)                                                                                          \
+    {                                                                                                                  \
+        struct copy copy = copy_of(good.bytes, good.size);                                                             \
+        struct hbg__image_head *head = head_of(copy);                                                                  \
+        struct hbg__task_record *record = record_of(copy, 1);                                                          \
+        const unsigned char *payload = hbg__image_payload(head);                                                       \
+        struct hbg__submission *s = (struct hbg__submission *)(uintptr_t)hbg__image_submission(payload, record);       \
+        struct hbg__submission *second = (struct hbg__submission *)(uintptr_t)hbg__image_submission(payload, record_of(copy, 2));   \
+        (void)head; (void)s; (void)second;                                                                             \
+        change;                                                                                                        \
+        is_refused(copy, sentence);                                                                                    \
+        free(copy.bytes);                                                                                              \
+    }
+    LIE(head->flags &= ~(uint32_t)HBG__IMAGE_SUBGRAPHS, "no record is a submission")
+    LIE(head->flags |= HBG__IMAGE_DEFINITION, "the base table of task 1 begins at 0, not from 6 on")
+    LIE(head->flags |= 8, "flags are")
+    LIE(head->slot_count = head->task_count - 1, "slots for")
+    LIE(head->slot_count = HBG__TASKS_MAX + 1, "slots for")
+    LIE(head->slot_count++, "submissions end at")
+    LIE(head->slot_count--, "slots of task 7 begin")
+    LIE(head->activation_count = HBG__TASKS_MAX + 1, "are possible")
+    LIE(head->activation_count = 5, "task 7 is submission 6")
+    LIE(head->base_total--, "the base table of task 7")
+    LIE(record->flags |= HBG__TASK_REUSE, "is a submission and has the flags")
+    LIE(record->flags |= HBG__TASK_NOOP, "is a submission and has the flags")
+    LIE(record->kernel = 1, "and kernel 1")
+    LIE(record->flags &= (uint8_t)~HBG__TASK_SUBGRAPH, "the 3 slots of task 2 begin at")
+    LIE(record_of(copy, 0)->flags |= HBG__TASK_SUBGRAPH, "")
+    LIE(record->args -= 2, "out of order")
+    LIE(s->slots++, "slots of task 1 begin")
+    LIE(s->slot_count++, "slots of task 2 begin")
+    LIE(s->activation = 2, "task 1 is submission 2")
+    LIE(second->activation = 1, "task 2 is submission 1")
+    LIE(second->activation = 7, "task 2 is submission 7")
+    LIE(s->bases = 1, "the base table of task 1 begins at 1")
+    LIE(second->bases = 4, "the base table of task 2 begins at 4")
+    LIE(second->bases = UINT32_MAX, "the base table of task 2")
+    LIE(s->definition = 2, "submits base 2")
+    LIE(s->definition = head->base_count, "submits base")
+    LIE(head->boundary_count = head->base_count - 3, "submits base")
+    LIE(s->heap = head->heap_bytes + 1, "the heap of task 1")
+    LIE(s->reserved = 1, "reserved")
+#undef LIE
+    head_of(definition)->flags &= ~(uint32_t)HBG__IMAGE_DEFINITION;
+    is_refused(definition, "the base table of task 1 begins at 6, not from 0 on");
+    free(good.bytes);
+    free(definition.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +411,7 @@ int main(void)
         cmocka_unit_test(every_wrong_bit_of_structure_is_refused),
         cmocka_unit_test(every_shorter_image_is_refused),
         cmocka_unit_test(lies_are_named),
+        cmocka_unit_test(lies_of_submissions_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
