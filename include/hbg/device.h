@@ -46,9 +46,14 @@ struct hbg_counters {
     uint64_t libraries_loaded;          /* 0 in this version */
     uint64_t builds, replays;           /* graphs built; runs that needed no build */
     uint64_t replay_misses;             /* runs of pure programs with recordings, none of which held */
-    uint64_t definitions_uploaded;      /* 0 in this version */
+    uint64_t definitions_uploaded;      /* recorded bodies of hbg_subgraph() that a run has found new; on a unified device without a copy */
     uint64_t reuse_edges;               /* made by the reuse of heap bytes */
     uint64_t trace_copies, trace_bytes; /* of task records, device to host; 0 on a unified device */
+    uint64_t definition_bytes;          /* host to device; 0 on a unified device */
+    uint64_t subgraphs_recorded, subgraphs_replayed;        /* submissions that called the body, and that found a definition */
+    uint64_t subgraphs_in_place;        /* that called a body which cannot be kept: its tasks are plain ones */
+    /* recorded although the key had definitions, by what did not fit first: access, type or shape; shared storage; a value; data or memory */
+    uint64_t subgraph_misses_shape, subgraph_misses_alias, subgraph_misses_value, subgraph_misses_data;
 };
 
 /* X(name) for each counter, in the order of the struct. */
@@ -56,7 +61,8 @@ struct hbg_counters {
     X(runs) X(image_copies) X(image_bytes) X(descriptor_copies) X(descriptor_bytes) X(argument_copies) X(argument_bytes) \
     X(allocations) X(growths) X(stream_sets_made) X(stream_sets_live) X(programs_registered) X(libraries_loaded)      \
     X(builds) X(replays) X(replay_misses) X(definitions_uploaded) X(reuse_edges)                           \
-    X(trace_copies) X(trace_bytes)
+    X(trace_copies) X(trace_bytes) X(definition_bytes) X(subgraphs_recorded) X(subgraphs_replayed) X(subgraphs_in_place)  \
+    X(subgraph_misses_shape) X(subgraph_misses_alias) X(subgraph_misses_value) X(subgraph_misses_data)
 
 /**
  * struct hbg_device_options - how a device is opened; zero is the default.
@@ -70,7 +76,7 @@ struct hbg_device_options {
     bool ignore_environment;            /* do not look at HBG_VERIFY_REPLAY, HBG_TRACE and HBG_TRACE_TO */
     uint64_t limit_heap_bytes;          /* of the intermediates of a run; 0: none */
     uint64_t heap_reuse_after_bytes;    /* from this size of the heap on, bytes of ended scopes are used again; 0: 256 MiB */
-    uint64_t definition_budget_bytes;   /* not used by this version */
+    uint64_t definition_budget_bytes;   /* of recorded bodies that no recording names; least recently used ones go beyond it; 0: 256 MiB */
     struct hbg_counters *final_counters;/* may be NULL: filled by the close that succeeds; borrowed until then */
     struct hbg_error *error;            /* may be NULL: where a failing open says why */
     enum hbg_trace_level trace;         /* how much is traced: include/hbg/trace.h */

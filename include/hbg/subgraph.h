@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* subgraph.h - a body that is submitted as one task: a layer of a model, a step of a solver. */
+/* subgraph.h - a body that is recorded once and submitted as one task: a layer of a model, a step of a solver.
+ *
+ * The first submission of a key calls the body, with a graph of its own, and keeps what it submitted as a definition, on the device.
+ * Every later submission whose boundary fits writes one record, whatever the body's size; the device makes the body's tasks out of the
+ * definition. Definitions are kept for all programs of a device that have the same kernel table, up to definition_budget_bytes.
+ *
+ * A definition fits while what its body depended on is the same: number, access, types, shapes and strides of the boundary; which of its
+ * regions share storage, and their distances in it; values that the body looked at (hbg_args_get_i32(), hbg_read(), hbg_guard()).
+ * Addresses, bound scalars and constants that the body only passes on are not among these. Where none fits the body is recorded again,
+ * beside the others. Regions that overlap at another distance each time are recorded once more as ones that conflict as wholes, which
+ * fits at every distance.
+ */
 #ifndef HBG_SUBGRAPH_H
 #define HBG_SUBGRAPH_H
 
@@ -12,7 +23,8 @@ extern "C" {
 /**
  * struct hbg_key - what a body is known by: a name and its construction parameters.
  *
- * Parameters are bytes, handed to the body. Bodies of one key are the same function of their boundary and these bytes.
+ * Parameters are bytes, handed to the body, copied and compared. Bodies of one key are the same function of their boundary and these
+ * bytes; HBG_VERIFY_REPLAY=n records every n-th replay again and says HBG_E_IMAGE where they are not.
  */
 struct hbg_key { const char *name; const void *params; size_t params_size; };
 
@@ -20,21 +32,27 @@ struct hbg_key { const char *name; const void *params; size_t params_size; };
  * hbg_subgraph - submit a body as one task of this graph.
  *
  * key         in   borrowed for the call
- * fn          in   the body, called once, with a boundary of its own: hbg_args_region() and hbg_args_scalar() count positions of `list`
+ * fn          in   the body; called where no definition fits, once, with a graph and a boundary of its own: hbg_args_region() and
+ *                  hbg_args_scalar() count positions of `list`
  * list        in   regions that the build may name now, with the access that the body has to them; scalars, constants or bound ones of the
  *                  boundary around it (hbg_args_scalar()); hbg_after() takes no position and orders the whole body
  *
- * Inside the body all of hbg/graph.h may be called, and hbg_subgraph() again. What is `in` is read-only there. Its intermediates and
- * scopes end with it; its tasks cannot be named outside, nor tasks from outside in it. A region from outside may be used although it is
- * not in the list. In this version the tasks of a body are submitted in place at each call: nothing is kept from one to the next, and
- * a body costs what its tasks cost.
+ * Inside the body all of hbg/graph.h may be called with the graph that it was given, and hbg_subgraph() again. What is `in` is
+ * read-only there. Intermediates and scopes end with the body; its tasks cannot be named outside, nor tasks from outside in it. Device
+ * buffers may be named in it (weights): the submission accesses them as wholes.
  *
- * Returns  the task that ends the body: hbg_after() it is to come after all of it. Whoever shares data with tasks of the body waits for
- *          those alone
+ * To the graph around it the body is one task: what shares data with any of its boundary waits for all of it. A body that uses a region or a
+ * bound scalar from outside that is not in its list cannot be kept: it is recorded for this submission alone, with its tasks in the
+ * order of their submits, and later bodies of its key are submitted in place, as tasks of this graph. So are bodies that are nested
+ * more than 32 deep.
+ *
+ * Returns  the task that the body is: hbg_after() it is to come after all of it
  * Threads  inside a build function
- * Cost     the body's tasks, and one noop; one more where the list has an hbg_after()
+ * Cost     where a definition fits: one record, and of each argument what it costs in a submit; else the body's tasks, and a copy of
+ *          their records
  * Errors   latched, with the name of the key: HBG_E_REGION, HBG_E_SCOPE, HBG_E_ACCESS (written, but read-only; a bound position that is
- *          no scalar), HBG_E_TASK_ID, HBG_E_ORDER (a scope that is open at the body's end, or not the body's), HBG_E_LIMIT, HBG_E_NULL,
+ *          no scalar), HBG_E_TASK_ID, HBG_E_ORDER (a scope that is open at the body's end, or not the body's; a call on the graph around
+ *          it), HBG_E_LIMIT, HBG_E_NULL, HBG_E_IMAGE (another body under this key),
  *          HBG_E_UNSUPPORTED (inside a manual scope; hbg_bytes() or hbg_accumulate() in the list); whatever the body latches
  */
 HBG_API struct hbg_task hbg_subgraph(struct hbg_graph *g, struct hbg_key key, hbg_build_fn *fn, struct hbg_arg_list list);

@@ -21,6 +21,7 @@ struct hbg__boundary_group {
     uint64_t size_bytes;
     struct hbg_buffer *buffer;          /* NULL: host memory */
     uint32_t buffer_handle;             /* what regions of this buffer carry as storage */
+    bool of_buffer;                     /* of a body: part of the buffer with this handle; `buffer` is NULL */
     const unsigned char *host;          /* first byte where the host can read it; NULL: only through read_buffer() */
 };
 

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/inside.h"
 #include "graph/append.h"
+#include "graph/body.h"
 #include "graph/hazard_map.h"
 #include "graph/guard.h"
 #include "image/fingerprint.h"
@@ -32,12 +33,13 @@ enum hbg_status hbg__graph_create(struct hbg__memory *memory, uint64_t reserve_b
     struct hbg_graph *g = HBG__NEW(memory, struct hbg_graph);
     if (!g) return HBG_E_NO_MEMORY;
     g->memory = memory;
+    g->reserve_bytes = reserve_bytes;
     g->fingerprint = hbg__image_fingerprint();
     hbg__map_u64_init(&g->layout_map, memory);
     hbg__map_u64_init(&g->buffer_map, memory);
     if (!hbg__graph_reserve(g, (void **)&g->producers.mark, &g->producers.capacity, 256, sizeof(uint32_t)) ||
         !hbg__graph_reserve(g, (void **)&g->accesses, &g->access_capacity, 64, sizeof *g->accesses) ||
-        !open_arenas(g, (size_t)reserve_bytes)) {
+        !open_arenas(g, (size_t)reserve_bytes) || !hbg__bodies_create(g)) {
         hbg__graph_destroy(g);
         return HBG_E_NO_MEMORY;
     }
@@ -48,6 +50,8 @@ enum hbg_status hbg__graph_create(struct hbg__memory *memory, uint64_t reserve_b
 void hbg__graph_destroy(struct hbg_graph *g)
 {
     if (!g) return;
+    hbg__graph_destroy(g->inner);
+    hbg__bodies_destroy(g);
     struct hbg__arena *arenas[] = { &g->tail_arena, &g->stamp_arena, &g->root_arena, &g->storage_arena, &g->cell_arena,
                                     &g->pool_arena, &g->grid_arena };
     for (size_t i = 0; i < sizeof arenas / sizeof *arenas; i++) hbg__arena_close(arenas[i]);
@@ -67,7 +71,7 @@ void hbg__graph_destroy(struct hbg_graph *g)
 
 uint64_t hbg__graph_growths(const struct hbg_graph *g)
 {
-    return g->tail_arena.growths + g->stamp_arena.growths + g->root_arena.growths + g->storage_arena.growths +
+    return (g->inner ? hbg__graph_growths(g->inner) + g->bodies->recording.arena.growths + g->bodies->growths : 0) + g->tail_arena.growths + g->stamp_arena.growths + g->root_arena.growths + g->storage_arena.growths +
            g->cell_arena.growths + g->pool_arena.growths + g->grid_arena.growths;
 }
 
@@ -113,7 +117,7 @@ static void reset_counts(struct hbg_graph *g)
     g->payload_top = g->pending_units = g->task_count = g->task_limit = 0;
     g->storage_count = 0;
     g->barrier = g->manual_begin = g->manual_depth = 0;
-    g->manual = g->failed = false;
+    g->manual = g->failed = g->inner_open = g->is_serial = g->is_single = false;
     g->edge_count = g->reuse_edges = 0;
     g->noop_count = g->user_noops = g->near_count = g->root_count = 0;
     g->cell_top = 0;
@@ -128,6 +132,7 @@ static void reset_counts(struct hbg_graph *g)
     g->manual_count = 0;
     g->settled = NULL;
     g->frame = NULL;
+    hbg__bodies_begin(g);
     memset(g->scalar_layouts, 0, sizeof g->scalar_layouts);
     memset(g->buffer_cache, 0xff, sizeof g->buffer_cache);      /* storages that do not exist */
     hbg__map_u64_clear(&g->layout_map);
@@ -180,13 +185,17 @@ static bool seal(struct hbg_graph *g)
     if (units) memcpy(roots, g->root_arena.origin, g->root_count * sizeof *roots);
     struct hbg__image_head *head = (struct hbg__image_head *)(void *)(g->payload - (size_t)n * sizeof(struct hbg__task_record)) - 1;
     uint64_t payload_bytes = ((uint64_t)g->payload_top + units) * 8;
+    const struct hbg__bodies *b = g->bodies;
+    uint32_t bases = HBG__BASE_BOUNDARY + r->boundary_count + r->named_count;
+    hbg__bodies_seal(g, g->input->body ? bases : 0);
     *head = (struct hbg__image_head){
         .magic = HBG__IMAGE_MAGIC, .version = HBG__IMAGE_VERSION, .fingerprint = g->fingerprint,
         .image_bytes = sizeof *head + (uint64_t)n * sizeof(struct hbg__task_record) + payload_bytes, .payload_bytes = payload_bytes,
         .heap_bytes = g->heap_top, .edge_count = g->edge_count, .task_count = n, .noop_count = g->noop_count + g->user_noops,
-        .root_count = g->root_count, .roots = g->payload_top, .base_count = HBG__BASE_BOUNDARY + r->boundary_count + r->buffer_count,
+        .root_count = g->root_count, .roots = g->payload_top, .base_count = bases,
         .boundary_count = r->boundary_count, .near_count = g->near_count, .kernel_count = g->input->kernel_count,
-        .flags = HBG__IMAGE_IN_ORDER, .slot_count = n,
+        .flags = HBG__IMAGE_IN_ORDER | (b->submission_count ? HBG__IMAGE_SUBGRAPHS : 0u) | (g->input->body ? HBG__IMAGE_DEFINITION : 0u),
+        .slot_count = n + (uint32_t)b->slots, .activation_count = (uint32_t)b->activations, .base_total = (uint32_t)b->bases,
     };
     r->head = head;
     r->image_bytes = head->image_bytes;
@@ -236,8 +245,14 @@ void hbg_graph_fail(struct hbg_graph *g, int code, const char *text)
 
 void hbg__recording_reset(struct hbg__recording *r, const struct hbg__buffer_ops *buffers)
 {
-    for (uint32_t i = 0; i < r->buffer_count; i++) buffers->drop(buffers->user, r->buffers[i]);
-    r->buffer_count = r->serial = 0;
+    for (uint32_t i = 0; i < r->named_count; i++) {
+        if (r->named[i].buffer) buffers->drop(buffers->user, r->named[i].buffer);
+        if (r->named[i].definition) hbg__definition_unpin(r->named[i].definition);
+    }
+    r->named_count = r->serial = 0;
+    r->bodies_recorded = r->bodies_replayed = r->bodies_in_place = 0;
+    memset(r->bodies_missed, 0, sizeof r->bodies_missed);
+    r->why[0] = 0;
     r->head = NULL;
     r->image_bytes = 0;
 }
@@ -246,7 +261,7 @@ void hbg__recording_release(struct hbg__recording *r, struct hbg__memory *memory
 {
     hbg__recording_reset(r, buffers);
     hbg__guards_free(r->guards);
-    hbg__free(memory, r->buffers, r->buffer_capacity * sizeof *r->buffers, 16);
+    hbg__free(memory, r->named, r->named_capacity * sizeof *r->named, 16);
     hbg__arena_close(&r->arena);
     *r = (struct hbg__recording){ 0 };
 }

@@ -17,9 +17,13 @@
 #include "base/arena.h"
 #include "graph/boundary.h"
 
+struct hbg__atomic_u64;
+struct hbg__log;
 struct hbg__memory;
 struct hbg__image_head;
 struct hbg__guards;
+struct hbg__definition;
+struct hbg__definitions;
 
 /* A kernel of a program: its table entry with the signature taken apart, once, at program creation. */
 struct hbg__signature {
@@ -40,21 +44,44 @@ struct hbg__build_input {
     uint64_t limit_heap_bytes;                      /* 0: none */
     uint64_t heap_reuse_after_bytes;                /* 0: the default */
     bool record;                                    /* keep guards: the program's build is pure */
+    bool wholes;                                    /* arguments that share storage conflict as wholes, wherever in it they lie */
     struct hbg__boundary boundary;
     struct hbg__buffer_ops buffers;
+    struct hbg__definitions *definitions;           /* where recorded bodies are kept; NULL: they are submitted in place */
+    uint32_t verify_every;                          /* of submissions that find a definition, every n-th records again and compares; 0: none */
+    struct hbg__atomic_u64 *verify_count;           /* of the device */
+    const struct hbg__log *log;                     /* is told of each body that is recorded once more; NULL: nobody */
+    uint64_t kernel_set;                            /* a hash of the kernel table: definitions are for one of them */
+    const struct hbg__body *body;                   /* what is built is a body of hbg_subgraph(); NULL: a program */
 };
+
+/* What a build names beside its boundary; entry i of the base table behind that. */
+struct hbg__named {
+    enum hbg__named_kind { HBG__NAMED_BUFFER, HBG__NAMED_DEFINITION, HBG__NAMED_STORAGE, HBG__NAMED_SCALAR } kind;
+    uint32_t handle;                                /* of a buffer; in the build around: index of a storage, base table entry of a scalar */
+    struct hbg_buffer *buffer;                      /* held; NULL: none */
+    struct hbg__definition *definition;             /* likewise */
+    uint32_t layout_dtype;                          /* of a scalar */
+    bool is_written;                                /* a storage: by a task that may write */
+};
+
+/* What did not fit a definition: kinds, types and shapes; which arguments share storage; values; data. */
+enum hbg__body_miss { HBG__BODY_MISS_SHAPE, HBG__BODY_MISS_ALIAS, HBG__BODY_MISS_VALUE, HBG__BODY_MISS_DATA, HBG__BODY_MISSES };
 
 struct hbg__recording {
     struct hbg__arena arena;                        /* of the image, two-sided; handed in open, handed back filled */
     const struct hbg__image_head *head;             /* inside the arena; NULL: no image */
     uint64_t image_bytes;                           /* from head on, contiguous */
-    uint32_t boundary_count;                        /* base table: 3 fixed, boundary_count, buffer_count */
-    uint32_t buffer_count;
-    struct hbg_buffer **buffers;                    /* held; named by the build itself, in base-table order */
-    uint32_t buffer_capacity;
+    uint32_t boundary_count;                        /* base table: 3 fixed, boundary_count, named_count */
+    uint32_t named_count;
+    struct hbg__named *named;                       /* in base-table order */
+    uint32_t named_capacity;
     uint32_t serial;                                /* of the build; 0: no image */
     struct hbg__guards *guards;                     /* NULL: not recorded */
-    uint64_t task_count, edge_count, reuse_edges;       /* tasks: without the noops that hbg inserted */
+    uint64_t task_count, edge_count, reuse_edges;       /* tasks: with those of bodies, without the noops that hbg inserted and submissions */
+    uint32_t bodies_recorded, bodies_replayed, bodies_in_place;      /* by the build */
+    uint32_t bodies_missed[HBG__BODY_MISSES];       /* enum hbg__body_miss */
+    char why[96];                                   /* the first of these misses: argument 2 of "layer": its shape, strides or type */
 };
 
 /* HBG_E_NO_MEMORY. reserve_bytes as hbg_device_options. */

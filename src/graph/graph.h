@@ -11,7 +11,10 @@
  *                           hazard_parts.h (what covers cells in part) and hazard_regrid.c (other cells)
  *     append.*              records, arguments, edge rows, waiter lists, roots
  *     scope.c               scopes, intermediates, reuse of their bytes
- *     subgraph.c            bodies that are submitted as one task
+ *     subgraph.c            bodies that are submitted as one task, with in_place.c (their tasks, at each submission), alias.c (which
+ *                           arguments share storage), match.c (does a definition fit?), recorder.c (makes one), submission.c (the
+ *                           task) and capture.c (what a body uses of the build around)
+ *     definition.*          recorded bodies, kept for all builds of a device
  *     hazard_stats.*        how much the map holds
  *     guard.*               what a recording depended on
  *     written.*             has a task written what build code wants to read?
@@ -49,7 +52,8 @@ enum {
     HBG__STORAGE_FREED = 1,             /* its scope has ended */
     HBG__STORAGE_SHARED = 2,            /* the layout of its argument does not cover it all: a group of several, or a buffer that the build names too */
     HBG__STORAGE_GROWN = 4,             /* its grid was made before the build named the buffer: hazard_regrid.c makes it larger */
-    HBG__STORAGE_LONG = 8               /* searches in its history have become long: hazard_regrid.c folds it */
+    HBG__STORAGE_LONG = 8,              /* searches in its history have become long: hazard_regrid.c folds it */
+    HBG__STORAGE_WHOLES = 16            /* every access is one of all bytes: arguments of a body, whose distances may change */
 };
 
 /* Why the short way leaves a storage alone: freed, or without bytes; of a home: `wide` is in use. */
@@ -96,6 +100,7 @@ struct hbg__storage {
     uint32_t part_count;                /* accesses since the last fold that are kept as parts */
     uint64_t search_excess;             /* since then: hazard_map.h */
     uint32_t parent;                    /* whose layout gives the axes of the grid: the longest argument of the group */
+    uint64_t seen;                      /* the last submission of a definition that looked at it: match.c */
 };
 _Static_assert(sizeof(struct hbg__storage) == 4 * HBG__LINE, "found by a shift, and lines of its own");
 
@@ -113,7 +118,7 @@ struct hbg__scope { uint32_t mode, first_storage; };
 
 /* The bytes of an ended scope, in the order the scopes ended. */
 struct hbg__free_block { uint64_t off, size_bytes; uint32_t scope_end; };
-struct hbg__scope_end { uint32_t first_storage, storage_count, noop; };     /* noop: mark; 0: none yet */
+struct hbg__scope_end { uint32_t first_storage, storage_count, noop; };     /* noop: mark; 0: none yet. Of one task: HBG__NIL, its mark */
 
 /* One region of the task being submitted, between the collecting and the noting pass. */
 struct hbg__access {
@@ -145,7 +150,11 @@ struct hbg_graph {
     uint32_t task_limit;                /* ids for which every per-task table has room */
     uint32_t build_serial;              /* of this build */
     uint32_t serial;                    /* of this build, or of the body that is being submitted: in hbg_task.graph */
-    struct hbg__frame *frame;           /* the innermost body; NULL: none */
+    struct hbg__frame *frame;           /* the innermost body that is submitted in place; NULL: none */
+    struct hbg_graph *inner;            /* build state for bodies that are recorded; made by the first */
+    bool inner_open;                    /* one is being recorded: nothing may be submitted here meanwhile */
+    bool is_serial;                     /* every task comes after the one before: capture.c */
+    bool is_single;                     /* what is recorded is good for one submission: it uses what a later one could not find */
     uint32_t storage_base;              /* number of storage 0 in regions of this build */
     uint32_t storage_count;
     uint32_t storage_numbers;           /* numbers from storage_base on that no other build has; hbg__graph_take_more_numbers() */
@@ -171,6 +180,8 @@ struct hbg_graph {
 
     uint64_t edge_count, reuse_edges;
     uint32_t noop_count, user_noops, near_count, root_count;    /* noops: inserted ones; submitted ones, which are user tasks as well */
+
+    struct hbg__bodies *bodies;         /* submissions of definitions: body.h */
 
     /* hazard map */
     uint32_t generation;                /* the last one given out; never reset, never repeated */
@@ -208,12 +219,11 @@ struct hbg_graph {
     struct hbg__map_u64 buffer_map;     /* handle -> storage index: of the boundary, and with bit 32 of the build itself */
     struct { uint32_t handle, storage; } buffer_cache[64];      /* the latter, by the handle's low bits */
     struct hbg__memory *memory;
+    uint64_t reserve_bytes;             /* of an arena, as hbg__graph_create() was told */
     uint64_t fingerprint;               /* of the image layout: hashed once, written into every head */
     struct copy_block *lent_copies, *spare_copies;      /* of hbg_read: lent until the build returns, then kept for the next */
 };
 
-/* Tasks that the build function has submitted: all but inserted noops. */
-static inline uint32_t hbg__user_tasks(const struct hbg_graph *g) { return g->task_count - g->noop_count; }
 
 /* ---- errors: the first one wins, later calls do nothing ------------------------------------------------------- */
 
@@ -226,10 +236,18 @@ HBG_COLD void hbg__graph_fail_memory(struct hbg_graph *g, const char *what);
    words "argument N" that its sentence begins with. */
 HBG_COLD void hbg__graph_say_who(struct hbg_graph *g, const char *name, const char *who);
 
+/* What went wrong in another graph has gone wrong here. Returns false. */
+HBG_COLD bool hbg__fail_as(struct hbg_graph *g, const struct hbg_graph *other);
+
 /* ---- storage.c ------------------------------------------------------------------------------------------------- */
 
 /* The storage that a region names, NULL with the error latched when it names none. May add one (a device buffer's first use). */
 struct hbg__storage *hbg__storage_of(struct hbg_graph *g, const struct hbg_region *region, int argument);
+/* One more entry of the base table behind the boundary: its index. There is room. */
+uint32_t hbg__name(struct hbg_graph *g, struct hbg__named named);
+bool hbg__name_room(struct hbg_graph *g);       /* false: latched */
+/* The handle of the device buffer that a storage is of; false: of none. */
+bool hbg__storage_handle(const struct hbg_graph *g, const struct hbg__storage *s, uint32_t *handle);
 /* There are more storages than numbers for them: take some more. build.c */
 void hbg__graph_take_more_numbers(struct hbg_graph *g);
 /* A new storage, zeroed, its own home; NULL: no memory, latched. */
@@ -282,14 +300,25 @@ bool hbg__producer_add(struct hbg_graph *g, uint32_t mark);
 /* Kernels take the short way again, unless something speaks against it. */
 static inline void hbg__short_way_renew(struct hbg_graph *g)
 {
-    bool no = g->failed || g->manual || (g->frame && g->frame->entry);
+    bool no = g->failed || g->manual || g->is_serial || (g->frame && g->frame->entry);
     g->short_kernels = no ? 0 : g->input->kernel_count;
 }
 
 /* A number that no other build and no other body has had in a long time. build.c */
 uint32_t hbg__serial_take(void);
 
+/* The task whose arguments stand above payload_top, `before` units of something else in front of them: it comes after g->producers;
+   g->accesses are entered, and `settled_count` that were settled on the short way. submit.c */
+struct hbg__short_access;
+struct hbg_task hbg__submit_append(struct hbg_graph *g, uint32_t kernel, uint32_t arg_count, uint32_t flags, uint32_t before,
+                                   const struct hbg__short_access *settled, uint32_t settled_count);
+
 /* ---- scope.c ---------------------------------------------------------------------------------------------------- */
+
+/* Bytes of the heap for an intermediate: their offset, and the mark that its history starts with. False: latched. */
+bool hbg__heap_take(struct hbg_graph *g, uint64_t size, uint64_t *off, uint32_t *writer);
+/* Bytes that only this task has used are free again. False: latched. */
+bool hbg__heap_give(struct hbg_graph *g, uint64_t off, uint64_t size, uint32_t mark);
 
 bool hbg__scope_end_build(struct hbg_graph *g);    /* false: a scope is still open, latched */
 bool hbg__manual_note(struct hbg_graph *g, const struct hbg__access *access);
@@ -298,13 +327,34 @@ bool hbg__gather_leaves(struct hbg_graph *g, uint32_t from);
 
 /* ---- subgraph.c -------------------------------------------------------------------------------------------------- */
 
-/* What scalar `index` of a boundary is, of the run or of a body: *position of the run's boundary, or HBG__NIL for a constant. False: no
-   such boundary here, or no scalar. */
-bool hbg__scalar_origin(const struct hbg_graph *g, const void *boundary, uint32_t index, const struct hbg_args **args, uint32_t *position);
+/* What scalar `index` of a boundary is, of the build or of a body in it: *position in the base table behind the fixed entries, or HBG__NIL
+   for a constant. False: no such boundary here, or no scalar. */
+bool hbg__scalar_origin(struct hbg_graph *g, const void *boundary, uint32_t index, const struct hbg_args **args, uint32_t *position);
+
+/* May build code call this now? False: an error is latched, maybe for this call, which comes while a body is recorded. */
+bool hbg__graph_is_open(struct hbg_graph *g, const char *call);
+
+/* ---- capture.c ----------------------------------------------------------------------------------------------------- */
+
+/* The storage of a region from the build around a body; NULL: latched, or there is none of that number and *known is false. */
+struct hbg__storage *hbg__capture(struct hbg_graph *g, const struct hbg_region *region, int argument, bool *known);
+/* Does the region come from the build around a body? */
+bool hbg__is_captured(const struct hbg_graph *g, const struct hbg_region *region);
+/* A scalar of a boundary around: a place in the base table of its own. */
+bool hbg__capture_scalar(struct hbg_graph *g, const void *boundary, uint32_t index, const struct hbg_args **args, uint32_t *position);
+/* From here on every task comes after all before it. False: latched. */
+bool hbg__graph_serialize(struct hbg_graph *g);
+/* The bodies that are being recorded use the graph around them. */
+void hbg__graph_looked_into(struct hbg_graph *g);
 
 /* ---- guard.c ---------------------------------------------------------------------------------------------------- */
 
 bool hbg__guards_begin(struct hbg_graph *g);
+/* The build depends on the value of scalar `position` of its boundary. False: latched. */
+bool hbg__guard_scalar(struct hbg_graph *g, uint32_t position, uint64_t bits);
+/* hbg_read() and hbg_guard() for calls that come from a body, or for it. */
+const void *hbg__graph_read(struct hbg_graph *g, struct hbg_region x);
+bool hbg__graph_guard(struct hbg_graph *g, const void *data, size_t size_bytes);
 void hbg__read_copies_return(struct hbg_graph *g);   /* those lent out become spare */
 void hbg__read_copies_free(struct hbg_graph *g);
 

@@ -5,6 +5,7 @@
  */
 #include "graph/guard.h"
 #include "base/plural.h"
+#include "graph/body.h"
 #include "graph/hazard_map.h"
 #include "graph/signature.h"
 #include "graph/view.h"
@@ -88,6 +89,15 @@ struct hbg_region hbg__bad_region(const struct hbg_args *args, int i)
     return hbg__region_of_no_position(i, args->count);
 }
 
+bool hbg__guard_scalar(struct hbg_graph *g, uint32_t position, uint64_t bits)
+{
+    const struct hbg__body *body = g->input->body;
+    struct hbg__guard guard = { .kind = HBG__GUARD_VALUE, .group = position, .offset = bits };
+    if (body && position >= body->count) return hbg__guard_scalar(body->outer, g->recording->named[position - body->count].handle - HBG__BASE_BOUNDARY, bits);
+    if (g->recording->guards && !add_guard(g, g->recording->guards, guard)) return false;
+    return !body || body->bound[position] == HBG__NIL || hbg__guard_scalar(body->outer, body->bound[position], bits);
+}
+
 /* The bits of boundary scalar i, which must be of this type or of the other; 0 after an error. */
 static uint64_t scalar_bits(const struct hbg_args *args, int i, int dtype, int other)
 {
@@ -95,6 +105,7 @@ static uint64_t scalar_bits(const struct hbg_args *args, int i, int dtype, int o
     const struct hbg_args *boundary;
     uint32_t position;
     if (!g || g->failed) return 0;
+    hbg__graph_looked_into(g);
     if (i < 0 || !hbg__scalar_origin(g, args, (uint32_t)i, &boundary, &position)) {
         hbg__graph_fail(g, HBG_E_ACCESS, i, "hbg_args_get", "boundary position %d is no scalar", i);
         return 0;
@@ -108,9 +119,7 @@ static uint64_t scalar_bits(const struct hbg_args *args, int i, int dtype, int o
         return 0;
     }
     if (position == HBG__NIL) return a->u.bits;             /* a constant of the body's submission */
-    struct hbg__guard guard = { .kind = HBG__GUARD_VALUE, .group = position, .offset = a->u.bits };
-    if (g->recording->guards && !add_guard(g, g->recording->guards, guard)) return 0;
-    return a->u.bits;
+    return hbg__guard_scalar(g, position, a->u.bits) ? a->u.bits : 0;
 }
 
 float hbg_args_get_f32(const struct hbg_args *args, int i)
@@ -273,19 +282,81 @@ static bool gather_elements(struct hbg_graph *g, const struct hbg_region *x, uin
     }
 }
 
+/* In a body: each run of bytes is read, and guarded, by the build around, as part of the argument that it lies in. */
+static bool gather_outside(struct hbg_graph *g, const struct hbg_region *x, uint32_t position, unsigned char *target, const void **whole)
+{
+    const struct hbg__body *body = g->input->body;
+    const struct hbg_region *given = &body->arg[position].u.region;
+    int64_t run = hbg_dtype_size(x->dtype), index[HBG_RANK_MAX] = { 0 };
+    int outer = row_major_from(x);
+    for (int d = outer; d < x->rank; d++) run *= x->shape[d];
+    for (;;) {
+        struct hbg_region bytes = { .storage = given->storage, .flags = given->flags, .dtype = HBG_U8, .rank = 1, .shape = { run }, .stride_bytes = { 1 } };
+        int64_t at = x->offset_bytes;
+        for (int d = 0; d < outer; d++) at += index[d] * x->stride_bytes[d];
+        bytes.offset_bytes = given->offset_bytes + at;
+        const void *seen = hbg__graph_read(body->outer, bytes);
+        if (!seen) return hbg__fail_as(g, body->outer);
+        if (!guard_bytes(g, (struct hbg__guard){ HBG__GUARD_BYTES, position, (uint64_t)at, (uint64_t)run, 0, NULL }, seen)) return false;
+        *whole = seen;
+        if (outer == 0) return true;
+        memcpy(target, seen, (size_t)run);
+        target += run;
+        int d = outer - 1;
+        for (; d >= 0; d--) {
+            if (++index[d] < x->shape[d]) break;
+            index[d] = 0;
+        }
+        if (d < 0) return true;
+    }
+}
+
+static const void *read_outside(struct hbg_graph *g, const struct hbg_region *x, uint32_t position, int64_t bytes)
+{
+    const void *whole = NULL;
+    if (g->storages[g->storages[position].home].flags & HBG__STORAGE_WHOLES) g->is_single = true;      /* what is written beside it may lie elsewhere next time */
+    unsigned char *target = row_major_from(x) ? copy_take(g, (size_t)bytes) : NULL;
+    if (row_major_from(x) && !target) return NULL;
+    if (!gather_outside(g, x, position, target, &whole)) return NULL;
+    return target ? target : whole;
+}
+
+/* A region of the build around: what it is before the run is for that build to say, unless the body has written it. */
+static const void *read_captured(struct hbg_graph *g, struct hbg_region x)
+{
+    const struct hbg__storage *s = hbg__storage_of(g, &x, -1);
+    if (!s) return NULL;
+    if (s->writer | s->part_writer) {
+        hbg__graph_fail(g, HBG_E_WRITTEN, -1, "hbg_read", "build code reads what a task of this body may write; its value is not known before the run");
+        return NULL;
+    }
+    const void *seen = hbg__graph_read(g->input->body->outer, x);
+    if (!seen) (void)hbg__fail_as(g, g->input->body->outer);
+    return seen;
+}
+
 const void *hbg_read(struct hbg_graph *g, struct hbg_region x)
+{
+    if (!g) return NULL;
+    hbg__graph_looked_into(g);
+    return hbg__graph_read(g, x);
+}
+
+const void *hbg__graph_read(struct hbg_graph *g, struct hbg_region x)
 {
     static const uint64_t nothing[2];
     struct hbg__access access;
     const struct hbg__storage *s;
     int64_t off, bytes = hbg_dtype_size(x.dtype);
-    if (!g || !find_readable(g, &x, &access, &s, &off)) return NULL;
+    if (hbg__is_captured(g, &x)) return read_captured(g, x);
+    if (!find_readable(g, &x, &access, &s, &off)) return NULL;
     if (access.place == HBG__ACCESS_NONE) return nothing;
     for (int d = 0; d < x.rank; d++) {
         if (!__builtin_mul_overflow(bytes, x.shape[d], &bytes)) continue;
         hbg__graph_fail(g, HBG_E_REGION, -1, "hbg_read", "hbg_read: the region has more bytes than 63 bits can number");
         return NULL;
     }
+    if (g->input->body) return read_outside(g, &x, hbg__storage_index(g, s), bytes);
     const unsigned char *host = g->input->boundary.group[s->group].host;
     if (host && row_major_from(&x) == 0) {                  /* it lies there as it is wanted */
         struct hbg__guard guard = { HBG__GUARD_BYTES, s->group, (uint64_t)off, (uint64_t)bytes, 0, NULL };
@@ -331,6 +402,12 @@ int32_t hbg_read_i32(struct hbg_graph *g, struct hbg_region x, struct hbg_shape 
         return 0;
     }
     x.rank = 0;
+    hbg__graph_looked_into(g);
+    if (g->input->body) {
+        const void *seen = hbg__graph_read(g, x);
+        if (seen) memcpy(&value, seen, sizeof value);
+        return value;
+    }
     if (!find_readable(g, &x, &access, &s, &off)) return 0;
     return gather_elements(g, &x, s->group, off, (unsigned char *)&value) ? value : 0;
 }
@@ -342,7 +419,16 @@ void hbg_guard(struct hbg_graph *g, const void *data, size_t size_bytes)
         hbg__graph_fail(g, HBG_E_NULL, -1, "hbg_guard", "hbg_guard: NULL for %zu byte%s", size_bytes, hbg__s(size_bytes));
         return;
     }
-    if (settle(g, NULL, data, size_bytes, "hbg_guard")) guard_bytes(g, (struct hbg__guard){ HBG__GUARD_MEMORY, 0, 0, size_bytes, 0, data }, data);
+    hbg__graph_looked_into(g);
+    (void)hbg__graph_guard(g, data, size_bytes);
+}
+
+bool hbg__graph_guard(struct hbg_graph *g, const void *data, size_t size_bytes)
+{
+    const struct hbg__body *body = g->input->body;
+    if (body && !hbg__graph_guard(body->outer, data, size_bytes)) return hbg__fail_as(g, body->outer);
+    return (body || settle(g, NULL, data, size_bytes, "hbg_guard")) &&
+           guard_bytes(g, (struct hbg__guard){ HBG__GUARD_MEMORY, 0, 0, size_bytes, 0, data }, data);
 }
 
 /* ---- checking guards --------------------------------------------------------------------------------------------- */
@@ -374,8 +460,8 @@ static const char *changed_arg(const struct hbg__boundary_arg *was, const struct
 
 static bool names_buffer(const struct hbg__recording *r, const struct hbg_buffer *buffer)
 {
-    for (uint32_t i = 0; buffer && i < r->buffer_count; i++)
-        if (r->buffers[i] == buffer) return true;
+    for (uint32_t i = 0; buffer && i < r->named_count; i++)
+        if (r->named[i].buffer == buffer) return true;
     return false;
 }
 
@@ -472,6 +558,6 @@ bool hbg__recording_holds(const struct hbg__recording *recording, const struct h
     if (!guards || !recording->head || guards->arg_count != boundary->arg_count) return !missed(miss, HBG__NO_ARG, "the number of arguments");
     for (uint32_t i = 0; i < boundary->arg_count; i++)      /* their groups are the same ones then, and as many */
         if (missed(miss, i, changed_arg(&guards->arg[i], &boundary->arg[i]))) return false;
-    if ((shares_storage(boundary) || recording->buffer_count) && changed_groups(recording, boundary, miss)) return false;
+    if ((shares_storage(boundary) || recording->named_count) && changed_groups(recording, boundary, miss)) return false;
     return !changed_value(guards, boundary, buffers, miss);
 }

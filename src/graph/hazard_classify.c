@@ -180,7 +180,7 @@ bool hbg__hazard_classify(struct hbg_graph *g, uint32_t home, int64_t off, const
     access->home = home;
     if (!view_of(g, s, off, region, argument, access)) return false;
     if (access->place == HBG__ACCESS_NONE) return true;
-    if (hbg__view_covers(&access->view, s->lower, (int64_t)s->size_bytes)) { access->place = HBG__ACCESS_WHOLE; return true; }
+    if (s->flags & HBG__STORAGE_WHOLES || hbg__view_covers(&access->view, s->lower, (int64_t)s->size_bytes)) { access->place = HBG__ACCESS_WHOLE; return true; }
     if (s->grid) axes = *hbg__grid_at(g, s->grid);
     else axes_of(g, s, off, region, &axes);
     bool is_box = hbg__grid_box(&axes, &access->view, &box);

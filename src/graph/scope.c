@@ -27,8 +27,10 @@ enum { NO_NOOP = UINT32_MAX, SEARCH_BLOCKS = 64, HEAP_ALIGN = 64 };
 static bool noop_of_scope(struct hbg_graph *g, struct hbg__scope_end *end, uint32_t *mark)
 {
     if (end->noop == 0) {
+        bool of_task = end->first_storage == HBG__NIL;
         hbg__gather_begin(g);
-        for (uint32_t i = 0; i < end->storage_count; i++) {
+        if (of_task && !hbg__gather(g, end->storage_count)) return false;
+        for (uint32_t i = 0; i < end->storage_count && !of_task; i++) {
             uint32_t storage = end->first_storage + i;
             if (g->storages[storage].base == HBG__BASE_HEAP && !hbg__hazard_gather_all(g, storage)) return false;
         }
@@ -144,7 +146,7 @@ static uint64_t heap_limit(const struct hbg_graph *g)
 }
 
 /* Bytes for an intermediate, and the mark its history starts with. */
-static bool heap_take(struct hbg_graph *g, uint64_t size, uint64_t *off, uint32_t *writer)
+bool hbg__heap_take(struct hbg_graph *g, uint64_t size, uint64_t *off, uint32_t *writer)
 {
     uint32_t scope_end;
     *writer = 0;
@@ -164,9 +166,9 @@ static bool heap_take(struct hbg_graph *g, uint64_t size, uint64_t *off, uint32_
     return true;
 }
 
-static bool push_free_block(struct hbg_graph *g, const struct hbg__storage *s, uint32_t scope_end)
+static bool push_free_block(struct hbg_graph *g, uint64_t off, uint64_t size, uint32_t scope_end)
 {
-    struct hbg__free_block block = { (uint64_t)s->word_bias, hbg__round_up(s->size_bytes, HEAP_ALIGN), scope_end };
+    struct hbg__free_block block = { off, hbg__round_up(size, HEAP_ALIGN), scope_end };
     struct hbg__free_block *last = g->free_count > g->free_first ? &g->free_blocks[g->free_count - 1] : NULL;
     if (block.size_bytes == 0) return true;
     if (last && last->scope_end == scope_end && last->off + last->size_bytes == block.off) {
@@ -181,6 +183,13 @@ static bool push_free_block(struct hbg_graph *g, const struct hbg__storage *s, u
     if (!hbg__graph_reserve(g, (void **)&g->free_blocks, &g->free_capacity, g->free_count + 1, sizeof block)) return false;
     g->free_blocks[g->free_count++] = block;
     return true;
+}
+
+bool hbg__heap_give(struct hbg_graph *g, uint64_t off, uint64_t size, uint32_t mark)
+{
+    if (!hbg__graph_reserve(g, (void **)&g->scope_ends, &g->scope_end_capacity, g->scope_end_count + 1, sizeof *g->scope_ends)) return false;
+    g->scope_ends[g->scope_end_count] = (struct hbg__scope_end){ HBG__NIL, mark, 0 };
+    return push_free_block(g, off, size, g->scope_end_count++);
 }
 
 /* ---- intermediates ---------------------------------------------------------------------------------------------- */
@@ -224,11 +233,11 @@ struct hbg_region hbg_alloc(struct hbg_graph *g, enum hbg_dtype dtype, struct hb
     struct hbg_region r;
     uint64_t off;
     uint32_t writer;
-    if (!g || g->failed || !shape_bytes(g, dtype, shape, &r)) return bad_region();
+    if (!g || !hbg__graph_is_open(g, "hbg_alloc") || !shape_bytes(g, dtype, shape, &r)) return bad_region();
     uint64_t size = (uint64_t)r.offset_bytes;
     r.offset_bytes = 0;
     uint32_t layout = hbg__layout_of_region(g, &r);
-    if (!layout || !heap_take(g, hbg__round_up(size, HEAP_ALIGN), &off, &writer)) return bad_region();
+    if (!layout || !hbg__heap_take(g, hbg__round_up(size, HEAP_ALIGN), &off, &writer)) return bad_region();
     struct hbg__storage *s = hbg__storage_add(g);
     if (!s) return bad_region();
     s->base = HBG__BASE_HEAP;
@@ -253,7 +262,7 @@ static bool free_storages(struct hbg_graph *g, uint32_t first)
         if (s->base != HBG__BASE_HEAP || (s->flags & HBG__STORAGE_FREED)) continue;
         s->flags |= HBG__STORAGE_FREED;
         hbg__storage_set_irregular(s, HBG__IRREGULAR_ALWAYS);
-        if (!push_free_block(g, s, end)) return false;
+        if (!push_free_block(g, (uint64_t)s->word_bias, s->size_bytes, end)) return false;
     }
     return true;
 }
@@ -318,12 +327,13 @@ static bool end_manual(struct hbg_graph *g)
     for (uint32_t i = 0; i < g->manual_count; i++)
         if (!hbg__hazard_note(g, &g->manual_accesses[i], end)) return false;
     g->manual_begin = 0;
+    if (g->is_serial) g->barrier = end;
     return g->regrid_home == HBG__NIL || hbg__hazard_regrid(g);
 }
 
 void hbg_scope_begin(struct hbg_graph *g, int mode)
 {
-    if (!g || g->failed) return;
+    if (!g || !hbg__graph_is_open(g, "hbg_scope_begin")) return;
     if (mode != HBG_SCOPE_AUTO && mode != HBG_SCOPE_MANUAL) {
         hbg__graph_fail(g, HBG_E_OPTION, -1, "mode", "hbg_scope_begin: %d is no scope mode", mode);
         return;
@@ -335,9 +345,9 @@ void hbg_scope_begin(struct hbg_graph *g, int mode)
 
 void hbg_scope_end(struct hbg_graph *g)
 {
-    if (!g || g->failed) return;
+    if (!g || !hbg__graph_is_open(g, "hbg_scope_end")) return;
     if (g->scope_depth == (g->frame ? g->frame->scope_depth : 0)) {
-        hbg__graph_fail(g, HBG_E_ORDER, -1, "hbg_scope_end", "hbg_scope_end without hbg_scope_begin%s", g->frame ? " in this body" : "");
+        hbg__graph_fail(g, HBG_E_ORDER, -1, "hbg_scope_end", "hbg_scope_end without hbg_scope_begin%s", g->frame || g->input->body ? " in this body" : "");
         return;
     }
     if (g->manual && g->manual_depth == g->scope_depth && !end_manual(g)) return;
@@ -356,7 +366,7 @@ bool hbg__scope_end_build(struct hbg_graph *g)
 
 void hbg_barrier(struct hbg_graph *g)
 {
-    if (!g || g->failed) return;
+    if (!g || !hbg__graph_is_open(g, "hbg_barrier")) return;
     uint32_t from = g->manual && g->manual_begin > g->barrier ? g->manual_begin : g->barrier;
     if (!hbg__gather_leaves(g, from ? from - 1 : 0) || g->gathered_count == 0) return;
     uint32_t noop = hbg__append_noop(g, g->gathered, g->gathered_count, 0);

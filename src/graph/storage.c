@@ -43,6 +43,15 @@ void hbg__graph_fail_limit(struct hbg_graph *g, const char *resource, uint64_t u
              (unsigned long long)limit, (unsigned long long)requested, remedy);
 }
 
+bool hbg__fail_as(struct hbg_graph *g, const struct hbg_graph *other)
+{
+    if (!g->failed && other->failed) {
+        latch(g, other->error.status, other->error.argument, other->error.name);
+        g->error = other->error;
+    }
+    return false;
+}
+
 void hbg__graph_fail_memory(struct hbg_graph *g, const char *what)
 {
     hbg__graph_fail(g, HBG_E_NO_MEMORY, -1, what, "no memory for %s after %u task%s", what, g->task_count, hbg__s(g->task_count));
@@ -145,7 +154,10 @@ static void count_from_arguments(struct hbg_graph *g)
     for (uint32_t i = 0; i < b->arg_count; i++) {
         struct hbg__storage *s = &g->storages[i];
         s->size_bytes -= s->first;
-        if (b->arg[i].group != UINT32_MAX) hbg__storage_set_irregular(s, s->size_bytes == 0 && s->home == i ? HBG__IRREGULAR_ALWAYS : 0);
+        if (b->arg[i].group == UINT32_MAX) continue;
+        bool wholes = g->input->wholes && g->storages[s->home].flags & HBG__STORAGE_SHARED;
+        if (wholes) s->flags |= HBG__STORAGE_WHOLES;
+        hbg__storage_set_irregular(s, wholes || (s->size_bytes == 0 && s->home == i) ? HBG__IRREGULAR_ALWAYS : 0);
     }
 }
 
@@ -178,11 +190,45 @@ static void grow_to_buffer(struct hbg_graph *g, struct hbg__storage *home, uint6
     g->regrid_home = hbg__storage_index(g, home);
 }
 
+bool hbg__name_room(struct hbg_graph *g)
+{
+    struct hbg__recording *r = g->recording;
+    return hbg__graph_reserve(g, (void **)&r->named, &r->named_capacity, r->named_count + 1, sizeof *r->named);
+}
+
+uint32_t hbg__name(struct hbg_graph *g, struct hbg__named named)
+{
+    struct hbg__recording *r = g->recording;
+    r->named[r->named_count] = named;
+    return HBG__BASE_BOUNDARY + r->boundary_count + r->named_count++;
+}
+
+bool hbg__storage_handle(const struct hbg_graph *g, const struct hbg__storage *s, uint32_t *handle)
+{
+    uint32_t named = s->base - HBG__BASE_BOUNDARY - g->recording->boundary_count;
+    if (s->group != UINT32_MAX) {
+        const struct hbg__boundary_group *group = &g->input->boundary.group[s->group];
+        *handle = group->buffer_handle;
+        return group->buffer || group->of_buffer;
+    }
+    if (s->base < HBG__BASE_BOUNDARY + g->recording->boundary_count || g->recording->named[named].kind != HBG__NAMED_BUFFER) return false;
+    *handle = g->recording->named[named].handle;
+    return true;
+}
+
+/* A body names a buffer that may be among its arguments, wherever these lie in it. */
+static bool is_argument_of_body(const struct hbg_graph *g, uint32_t handle)
+{
+    const struct hbg__boundary *b = &g->input->boundary;
+    for (uint32_t i = 0; g->input->body && i < b->group_count; i++)
+        if (b->group[i].of_buffer && b->group[i].buffer_handle == handle) return true;
+    return false;
+}
+
 /* A device buffer that the build names itself: a base table entry of its own, and the recording holds it. If the boundary
    passes the same buffer, they share the history. */
 static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int argument)
 {
-    struct hbg__recording *r = g->recording;
     const struct hbg__buffer_ops *ops = &g->input->buffers;
     uint64_t size_bytes = 0;
     bool foreign = false;
@@ -192,14 +238,13 @@ static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int
                         foreign ? "belongs to another device" : "has been destroyed");
         return NULL;
     }
-    if (!hbg__graph_reserve(g, (void **)&r->buffers, &r->buffer_capacity, r->buffer_count + 1, sizeof *r->buffers)) return NULL;
+    if (!hbg__name_room(g)) return NULL;
     uint64_t *index = hbg__map_u64_add(&g->buffer_map, handle | (uint64_t)1 << 32, NULL);
     struct hbg__storage *s = index ? hbg__storage_add(g) : NULL;
     if (!s) { hbg__graph_fail_memory(g, "storages"); return NULL; }
     *index = hbg__storage_index(g, s);
     ops->hold(ops->user, buffer);
-    r->buffers[r->buffer_count] = buffer;
-    s->base = HBG__BASE_BOUNDARY + r->boundary_count + r->buffer_count++;
+    s->base = hbg__name(g, (struct hbg__named){ .kind = HBG__NAMED_BUFFER, .handle = handle, .buffer = buffer });
     s->size_bytes = size_bytes;
     const uint64_t *boundary = hbg__map_u64_find(&g->buffer_map, handle);
     if (boundary) {
@@ -207,6 +252,7 @@ static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int
         s->displacement = -(int64_t)g->storages[s->home].first;
         grow_to_buffer(g, &g->storages[s->home], size_bytes);
     }
+    if (is_argument_of_body(g, handle) && !hbg__graph_serialize(g)) return NULL;
     return s;
 }
 
@@ -257,6 +303,9 @@ struct hbg__storage *hbg__storage_of(struct hbg_graph *g, const struct hbg_regio
     }
     if (region->flags & HBG_REGION_BUFFER) return storage_of_buffer(g, region->storage, argument);
     if (index >= g->storage_count) {
+        bool known = false;
+        struct hbg__storage *captured = g->input->body ? hbg__capture(g, region, argument, &known) : NULL;
+        if (known) return captured;
         hbg__graph_fail(g, HBG_E_SCOPE, argument, "", "argument %d is a region of another build", argument);
         return NULL;
     }

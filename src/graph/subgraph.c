@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* subgraph.c - bodies that are submitted as one task.
+/* subgraph.c - bodies that are submitted as one task. See body.h for what becomes of them.
  *
- *     entry (noop, where the list has an hbg_after)  ->  the body's tasks, with all edges that their regions ask for  ->  end (noop)
- *
- * The tasks of a body stand in the graph like any others; the end is the task that hbg_subgraph() returns. A body has a number of
- * its own while it is submitted, so that its tasks cannot be named outside of it, nor tasks from outside in it, and a scope of its own,
- * so that its intermediates end with it.
- *
- * A scalar of a body's boundary is a constant, or a scalar of the run's boundary that came in through any number of bodies: that is
+ * A scalar of a body's boundary is a constant, or a scalar of the boundary around it that came in through any number of bodies: that is
  * what is bound, and guarded, in the end.
  */
 #include <stdio.h>
@@ -17,27 +11,23 @@
 
 #include "base/plural.h"
 #include "graph/append.h"
+#include "graph/body.h"
 #include "graph/hazard_map.h"
 #include "graph/signature.h"
 
 enum { ARGS_ON_STACK = 24 };
 
-/* What a submission works with, beside its frame. */
-struct submission {
-    struct hbg_graph *g;
-    const char *name;
-    struct hbg_arg *arg;                /* what the body is given */
-    uint32_t *bound;
-    uint32_t count;
-    struct hbg_arg arg_here[ARGS_ON_STACK];
-    uint32_t bound_here[ARGS_ON_STACK];
-};
-
 static struct hbg_task no_task(const struct hbg_graph *g) { return (struct hbg_task){ UINT32_MAX, g->serial }; }
+
+bool hbg__graph_is_open(struct hbg_graph *g, const char *call)
+{
+    if (HBG_UNLIKELY(g->inner_open)) hbg__graph_fail(g, HBG_E_ORDER, -1, call, "%s: a body is given a graph of its own; this one is the build's around it", call);
+    return !g->failed;
+}
 
 /* ---- scalars ---------------------------------------------------------------------------------------------------- */
 
-bool hbg__scalar_origin(const struct hbg_graph *g, const void *boundary, uint32_t index, const struct hbg_args **args, uint32_t *position)
+bool hbg__scalar_origin(struct hbg_graph *g, const void *boundary, uint32_t index, const struct hbg_args **args, uint32_t *position)
 {
     *args = &g->args;
     *position = index;
@@ -47,27 +37,28 @@ bool hbg__scalar_origin(const struct hbg_graph *g, const void *boundary, uint32_
         if (index < f->args.count) *position = f->bound[index];
         break;
     }
+    if (*args != boundary && g->input->body) return hbg__capture_scalar(g, boundary, index, args, position);
     return *args == boundary && index < (*args)->count && (*args)->arg[index].kind == HBG_ARG_SCALAR;
 }
 
 /* ---- the list --------------------------------------------------------------------------------------------------- */
 
-static bool fail_argument(const struct submission *s, enum hbg_status status, const char *what)
+static bool fail_argument(const struct hbg__call *s, enum hbg_status status, const char *what)
 {
-    hbg__graph_fail(s->g, status, (int)s->count, s->name, "argument %u of subgraph \"%.60s\" %s", s->count, s->name, what);
+    hbg__graph_fail(s->g, status, (int)s->count, s->key.name, "argument %u of subgraph \"%.60s\" %s", s->count, s->key.name, what);
     return false;
 }
 
 /* A region of this build, which the body may write if the list says so. */
-static bool put_region(struct submission *s, const struct hbg_arg *given)
+static bool put_region(struct hbg__call *s, const struct hbg_arg *given)
 {
     struct hbg_arg *arg = &s->arg[s->count];
     const struct hbg_region *r = &given->u.region;
     bool writes = given->kind == HBG_ARG_OUT || given->kind == HBG_ARG_INOUT;
     char who[100];
     if (!hbg__storage_of(s->g, r, (int)s->count)) {
-        snprintf(who, sizeof who, "argument %u of subgraph \"%.60s\"", s->count, s->name);
-        hbg__graph_say_who(s->g, s->name, who);
+        snprintf(who, sizeof who, "argument %u of subgraph \"%.60s\"", s->count, s->key.name);
+        hbg__graph_say_who(s->g, s->key.name, who);
         return false;
     }
     if (writes && r->flags & HBG_REGION_READ_ONLY) return fail_argument(s, HBG_E_ACCESS, "would be written and is read-only");
@@ -76,7 +67,7 @@ static bool put_region(struct submission *s, const struct hbg_arg *given)
     return true;
 }
 
-static bool put_bound(struct submission *s, const struct hbg_arg *given)
+static bool put_bound(struct hbg__call *s, const struct hbg_arg *given)
 {
     const struct hbg_args *boundary;
     if (!hbg__scalar_origin(s->g, given->u.boundary, given->index, &boundary, &s->bound[s->count]))
@@ -86,7 +77,7 @@ static bool put_bound(struct submission *s, const struct hbg_arg *given)
 }
 
 /* The next position of the body's boundary. False: latched. */
-static bool put(struct submission *s, const struct hbg_arg *given)
+static bool put(struct hbg__call *s, const struct hbg_arg *given)
 {
     s->bound[s->count] = HBG__NIL;
     switch (given->kind) {
@@ -108,91 +99,33 @@ static bool put(struct submission *s, const struct hbg_arg *given)
 }
 
 /* An explicit edge takes no position. */
-static bool put_after(struct submission *s, const struct hbg_arg *given)
+static bool put_after(struct hbg__call *s, const struct hbg_arg *given)
 {
     struct hbg_graph *g = s->g;
     struct hbg_task task = given->u.task;
     if (task.graph == g->serial && task.id < g->task_count) return hbg__producer_add(g, task.id + 1);
-    hbg__graph_fail(g, HBG_E_TASK_ID, -1, s->name, "hbg_after of subgraph \"%.60s\" names task %u of %s", s->name, task.id,
+    hbg__graph_fail(g, HBG_E_TASK_ID, -1, s->key.name, "hbg_after of subgraph \"%.60s\" names task %u of %s", s->key.name, task.id,
                     task.graph == g->serial ? "this graph, which has not been submitted" : "another graph or body");
     return false;
 }
 
-static bool put_list(struct submission *s, struct hbg_arg_list list)
+bool hbg__call_check(struct hbg__call *s)
 {
     s->g->producers.count = 0;
-    for (size_t i = 0; i < list.count; i++) {
-        bool after = list.arg[i].kind == HBG_ARG_AFTER;
-        if (!(after ? put_after(s, &list.arg[i]) : put(s, &list.arg[i]))) return false;
+    s->count = 0;
+    for (size_t i = 0; i < s->list.count; i++) {
+        bool after = s->list.arg[i].kind == HBG_ARG_AFTER;
+        if (!(after ? put_after(s, &s->list.arg[i]) : put(s, &s->list.arg[i]))) return false;
         s->count += !after;
     }
     return s->g->regrid_home == HBG__NIL || hbg__hazard_regrid(s->g);      /* a buffer that the build has named before in another way */
 }
 
-/* ---- the body ----------------------------------------------------------------------------------------------------- */
-
-/* The noop that all its tasks come after: *mark, 0 where the list names no task and no body around this one has an entry. */
-static bool make_entry(struct hbg_graph *g, uint32_t *mark)
-{
-    struct hbg__producers *p = &g->producers;
-    *mark = g->frame ? g->frame->entry : 0;
-    if (p->count == 0) return true;         /* tasks that the list can name come after the entry further out */
-    *mark = hbg__append_noop(g, p->mark, p->count, 0);
-    return *mark != 0;
-}
-
-/* The body's error, with the name of the body. */
-static void say_where(struct hbg_graph *g, const char *name)
-{
-    size_t length = strlen(g->error.text);
-    snprintf(g->error.text + length, sizeof g->error.text - length, " (in subgraph \"%.60s\")", name);
-}
-
-/* All of the body, between the scope that is its own. */
-static void run_body(struct hbg_graph *g, struct hbg__frame *frame, hbg_build_fn *fn, const void *params)
-{
-    uint32_t outer_serial = g->serial;
-    frame->outer = g->frame;
-    g->frame = frame;
-    g->serial = hbg__serial_take();
-    hbg__short_way_renew(g);
-    hbg_scope_begin(g, HBG_SCOPE_AUTO);
-    frame->scope_depth = g->scope_depth;
-    fn(g, &frame->args, params);
-    if (!g->failed && g->scope_depth != frame->scope_depth) {
-        uint32_t open = g->scope_depth - frame->scope_depth;
-        hbg__graph_fail(g, HBG_E_ORDER, -1, "hbg_scope_end", "the body has returned and %u scope%s still open", open, open == 1 ? " is" : "s are");
-    }
-    if (g->failed) say_where(g, frame->name);
-    g->frame = frame->outer;
-    g->serial = outer_serial;
-    if (!g->failed) hbg_scope_end(g);
-    hbg__short_way_renew(g);
-}
-
-/* The task that stands for the body: after all of it, or after the entry of an empty one. */
-static struct hbg_task end_of(struct hbg_graph *g, uint32_t first, uint32_t entry)
-{
-    if (g->failed || !hbg__gather_leaves(g, first)) return no_task(g);
-    if (g->gathered_count == 0 && entry && !hbg__gather(g, entry)) return no_task(g);
-    uint32_t mark = hbg__append_noop(g, g->gathered, g->gathered_count, 0);
-    return mark ? (struct hbg_task){ mark - 1, g->serial } : no_task(g);
-}
-
-static struct hbg_task submit_body(struct submission *s, hbg_build_fn *fn, const void *params, struct hbg_arg_list list)
-{
-    struct hbg_graph *g = s->g;
-    struct hbg__frame frame = { .name = s->name, .bound = s->bound };
-    if (!put_list(s, list) || !make_entry(g, &frame.entry)) return no_task(g);
-    uint32_t first = g->task_count;
-    frame.args = (struct hbg_args){ s->arg, s->count, g };
-    run_body(g, &frame, fn, params);
-    return end_of(g, first, frame.entry);
-}
+/* ---- the call ----------------------------------------------------------------------------------------------------- */
 
 static bool check_call(struct hbg_graph *g, const char *name, const struct hbg_key *key, hbg_build_fn *fn, struct hbg_arg_list list)
 {
-    if (g->failed) return false;
+    if (!hbg__graph_is_open(g, "hbg_subgraph")) return false;
     if (!key->name || !fn || (key->params_size && !key->params) || (list.count && !list.arg))
         hbg__graph_fail(g, HBG_E_NULL, -1, name, "hbg_subgraph got no %s", !key->name ? "name in its key" : !fn ? "body" : key->params_size && !key->params ? "parameters" : "list");
     else if (list.count > HBG__ARGS_MAX)
@@ -202,28 +135,52 @@ static bool check_call(struct hbg_graph *g, const char *name, const struct hbg_k
     return !g->failed;
 }
 
+enum way { RECORD, IN_PLACE, VERIFY };
+
+/* Is this replay one that is verified? */
+static bool is_due(const struct hbg_graph *g)
+{
+    const struct hbg__build_input *in = g->input;
+    return HBG_UNLIKELY(in->verify_every != 0) && (hbg__fetch_add_relaxed64(in->verify_count, 1) + 1) % in->verify_every == 0;     /* relaxed: a count */
+}
+
+/* Not found, or not to be looked for: all of the list is checked, and the body is called. */
+static struct hbg_task call_body(struct hbg__call *call, enum way way, bool wholes, const struct hbg__known *known)
+{
+    struct hbg_graph *g = call->g;
+    struct hbg_arg arg_here[ARGS_ON_STACK];
+    uint32_t bound_here[ARGS_ON_STACK];
+    size_t room = call->list.count > ARGS_ON_STACK ? call->list.count : 0;
+    struct hbg_task task = no_task(g);
+    call->arg = room ? hbg__alloc(g->memory, room * sizeof *call->arg, 16) : arg_here;
+    call->bound = room ? hbg__alloc(g->memory, room * sizeof *call->bound, 16) : bound_here;
+    if (!call->arg || !call->bound) {
+        hbg__graph_fail_memory(g, "subgraphs");
+    } else if (hbg__call_check(call)) {
+        if (way == RECORD) known = hbg__record_body(call, wholes);
+        if (way == VERIFY && !hbg__verify_body(call, known->definition)) known = NULL;
+        if (way == IN_PLACE) task = hbg__submit_in_place(call);
+        else if (known) task = hbg__submit_definition(call, known);
+    }
+    if (room) {
+        hbg__free(g->memory, call->arg, room * sizeof *call->arg, 16);
+        hbg__free(g->memory, call->bound, room * sizeof *call->bound, 16);
+    }
+    return task;
+}
+
 struct hbg_task hbg_subgraph(struct hbg_graph *g, struct hbg_key key, hbg_build_fn *fn, struct hbg_arg_list list)
 {
-    const char *name = key.name ? key.name : "";
-    struct submission s;
     if (!g) return (struct hbg_task){ UINT32_MAX, 0 };
-    if (!check_call(g, name, &key, fn, list)) return no_task(g);
-    s.g = g;
-    s.name = name;
-    s.count = 0;
-    s.arg = s.arg_here;
-    s.bound = s.bound_here;
-    size_t room = list.count > ARGS_ON_STACK ? list.count : 0;
-    if (room) {
-        s.arg = hbg__alloc(g->memory, room * sizeof *s.arg, 16);
-        s.bound = hbg__alloc(g->memory, room * sizeof *s.bound, 16);
-    }
-    struct hbg_task end = no_task(g);
-    if (s.arg && s.bound) end = submit_body(&s, fn, key.params, list);
-    else hbg__graph_fail_memory(g, "subgraphs");
-    if (room) {
-        hbg__free(g->memory, s.arg, room * sizeof *s.arg, 16);
-        hbg__free(g->memory, s.bound, room * sizeof *s.bound, 16);
-    }
-    return end;
+    if (!check_call(g, key.name ? key.name : "", &key, fn, list)) return no_task(g);
+    const struct hbg__body *around = g->input->body;
+    struct hbg__call call = { .g = g, .fn = fn, .list = list,
+                              .key = { .kernel_set = g->input->kernel_set, .fn = fn, .name = key.name, .params = key.params, .params_size = key.params_size } };
+    bool wholes = false, in_place = !g->input->definitions || (around && around->depth >= HBG__BODY_DEPTH_MAX);
+    if (in_place) return call_body(&call, IN_PLACE, false, NULL);
+    const struct hbg__known *known = hbg__match(&call, &in_place, &wholes);
+    if (g->failed) return no_task(g);
+    if (!known) return call_body(&call, in_place ? IN_PLACE : RECORD, wholes, NULL);
+    bool other_body = known->definition->key.fn != fn;
+    return other_body || is_due(g) ? call_body(&call, VERIFY, false, known) : hbg__submit_definition(&call, known);
 }

@@ -14,6 +14,7 @@
 #include "graph/submit.h"
 #include "base/plural.h"
 #include "graph/append.h"
+#include "graph/body.h"
 #include "graph/short_way.h"
 #include "graph/signature.h"
 
@@ -170,23 +171,32 @@ static inline struct hbg_task append_short(struct hbg_graph *g, const struct hbg
     return (struct hbg_task){ hbg__append(g, (uint32_t)kernel, arg_count, 0, t->mark, hbg__short_count(t)), g->serial };
 }
 
-/* The same where arguments took the general way, or order has to be kept; kernel is -1 for a noop. */
-static struct hbg_task append_general(struct hbg_graph *g, int kernel, uint32_t arg_count)
+struct hbg_task hbg__submit_append(struct hbg_graph *g, uint32_t kernel, uint32_t arg_count, uint32_t flags, uint32_t before,
+                                   const struct hbg__short_access *short_access, uint32_t short_count)
 {
-    bool noop = kernel < 0;
     g->pending_units = 0;
     if (HBG_UNLIKELY(g->frame != NULL) && !enter_body(g)) return no_task(g);
     if ((g->manual || g->barrier) && !keep_order(g)) return no_task(g);
-    if (!noop) g->payload_top += 2 * arg_count;
+    g->payload_top += before + 2 * arg_count;
     if (g->task_count >= g->task_limit && !hbg__tasks_grow(g)) return no_task(g);
     if (!hbg__payload_fit(g, hbg__edge_row_units(g->producers.count))) return no_task(g);
     uint32_t mark = g->task_count + 1;
     for (uint32_t i = 0; i < g->access_count; i++)
         if (!hbg__hazard_note(g, &g->accesses[i], mark)) return no_task(g);
-    struct hbg_task task = { hbg__append(g, noop ? 0 : (uint32_t)kernel, noop ? 0 : arg_count, noop ? HBG__TASK_NOOP : 0, g->producers.mark, g->producers.count), g->serial };
-    g->user_noops += noop;
+    for (uint32_t i = 0; i < short_count; i++)
+        if (HBG_UNLIKELY(!hbg__short_note(g, &short_access[i], mark)) && !note_settled(g, &short_access[i], mark)) return no_task(g);
+    struct hbg_task task = { hbg__append(g, kernel, arg_count, flags, g->producers.mark, g->producers.count), g->serial };
+    if (HBG_UNLIKELY(g->is_serial)) g->barrier = mark;
     if (g->regrid_home != HBG__NIL && !hbg__hazard_regrid(g)) return no_task(g);
     return task;
+}
+
+/* The same where arguments took the general way, or order has to be kept; kernel is -1 for a noop. */
+static struct hbg_task append_general(struct hbg_graph *g, int kernel, uint32_t arg_count)
+{
+    bool noop = kernel < 0;
+    g->user_noops += noop;
+    return hbg__submit_append(g, noop ? 0 : (uint32_t)kernel, noop ? 0 : arg_count, noop ? HBG__TASK_NOOP : 0, 0, NULL, 0);
 }
 
 /* A short list in which some arguments took the general way, or which comes after a barrier: all of it does now. */
@@ -226,7 +236,7 @@ static HBG_NO_INLINE struct hbg_task submit_general(struct hbg_graph *g, int ker
 {
     const struct hbg__build_input *in = g->input;
     uint32_t position = 0;
-    if (g->failed) return no_task(g);
+    if (!hbg__graph_is_open(g, noop ? "hbg_noop" : "hbg_submit")) return no_task(g);
     if ((list.count && !list.arg) || list.count > HBG__ARGS_MAX || (!noop && (uint32_t)kernel >= in->kernel_count) ||
         (in->limit_tasks && hbg__user_tasks(g) >= in->limit_tasks)) {
         fail_call(g, kernel, noop, list);

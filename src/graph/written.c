@@ -5,6 +5,7 @@
  * a cell for all that was written in it. Then the arguments of the tasks decide, as they stand in the image.
  */
 #include "graph/written.h"
+#include "graph/body.h"
 #include "graph/hazard_map.h"
 #include "graph/region_overlap.h"
 
@@ -42,10 +43,28 @@ static bool argument_touches(const struct hbg_graph *g, const struct hbg_view_ar
            hbg__view_overlap(&view, &access->view) != HBG__DISJOINT;
 }
 
+/* A submission writes what its list says, and what its body does with buffers that it names. */
+static bool submission_writes(const struct hbg_graph *g, const struct hbg__task_record *r, const struct hbg__access *access)
+{
+    const struct hbg_view_arg *arg = hbg__image_at(g->payload, r->args);
+    const struct hbg__submission *s = hbg__image_at(g->payload, r->args - HBG__SUBMISSION_UNITS);
+    const struct hbg__definition *d = g->recording->named[s->definition - HBG__BASE_BOUNDARY - g->recording->boundary_count].definition;
+    for (uint32_t i = 0; i < d->arg_count; i++) {
+        uint16_t kind = d->arg[i].arg.kind;
+        if ((kind == HBG_ARG_OUT || kind == HBG_ARG_INOUT) && argument_touches(g, &arg[i], access)) return true;
+    }
+    for (uint32_t i = 0; i < d->named_count; i++) {
+        const struct hbg__storage *named = d->named[i].is_written ? storage_of_base(g, arg[d->arg_count + i].base) : NULL;
+        if (named && named->home == access->home) return true;
+    }
+    return false;
+}
+
 static bool task_writes(const struct hbg_graph *g, uint32_t task, const struct hbg__access *access)
 {
     const struct hbg__task_record *r = hbg__image_record(g->payload, task);
     if (r->flags & HBG__TASK_NOOP) return false;
+    if (r->flags & HBG__TASK_SUBGRAPH) return submission_writes(g, r, access);
     const struct hbg_view_arg *arg = hbg__image_at(g->payload, r->args);
     const struct hbg__signature *sig = &g->input->signatures[r->kernel];
     for (uint32_t i = 0; i < r->arg_count; i++)

@@ -36,6 +36,7 @@ void hbg__device_unlock_drop(struct hbg_device *device)
     bool last = --device->references == 0;
     pthread_mutex_unlock(&device->lock);
     if (!last) return;
+    hbg__definitions_close(&device->definitions);
     pthread_cond_destroy(&device->slot_free);
     pthread_mutex_destroy(&device->lock);
     pthread_mutex_destroy(&device->bootstrap_lock);
@@ -104,6 +105,10 @@ static enum hbg_status make_device(const struct hbg_device_options *options, str
     made->verify_replay = options->ignore_environment ? 0 : verify_replay_of_environment(&made->log);
     made->references = 1;
     init_locks(made);
+    struct hbg__buffer_ops buffers = hbg__device_buffer_ops(made);
+    hbg__definitions_open(&made->definitions, &made->memory, &buffers, options->definition_budget_bytes);
+    made->definitions.forget = hbg__definition_forget;
+    made->definitions.user = made;
     *device = made;
     return HBG_OK;
 }
@@ -170,6 +175,7 @@ static void close_platform(struct hbg_device *device)
     for (uint32_t i = 0; i < device->depth; i++) hbg__run_close(&device->run[i]);
     for (struct hbg_program *p = device->programs; p; p = p->next) hbg__program_forget_memory(p);
     for (struct hbg_buffer *b = device->buffers; b; b = b->next) hbg__buffer_forget_memory(b);
+    hbg__definitions_forget_memory(device);
     if (device->run) hbg__free(&device->memory, device->run, device->properties.depth * sizeof *device->run, HBG__LINE);
     device->run = NULL;
     device->depth = 0;

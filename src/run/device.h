@@ -16,9 +16,10 @@
  *   queue_sum                                 finish                                     prepare            the lease of the only slot
  *   counters                                  any thread                                 any thread         relaxed: statistics
  *   replays_seen                              any preparing thread                       the same           relaxed: a statistic
+ *   definitions                               preparing threads                          the same           definition.h
  *   bootstrap                                 whoever copies for a buffer or a program   the same           bootstrap_lock
  *
- * Locks are taken in the order: a program's lock, lock, bootstrap_lock, the process lock.
+ * Locks are taken in the order: a program's lock, lock, that of the definitions, bootstrap_lock, the process lock.
  */
 #ifndef HBG_RUN_DEVICE_H
 #define HBG_RUN_DEVICE_H
@@ -31,7 +32,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "graph/boundary.h"
+#include "graph/definition.h"
 #include "platform/platform.h"
 #include "run/process.h"
 #include "trace/trace.h"
@@ -70,6 +71,9 @@ struct hbg_device {
     uint32_t references;
     struct hbg_buffer *buffers;
     struct hbg_program *programs;
+
+    struct hbg__definitions definitions;    /* recorded bodies of hbg_subgraph() */
+    struct hbg__definition_chunk *definition_chunks;    /* where they lie on a discrete device; newest first; under their lock */
 
     pthread_mutex_t bootstrap_lock;
     struct hbg__stream_set bootstrap;

@@ -101,8 +101,8 @@ static bool writes_memory(const struct hbg__run *run, uint64_t lo, uint64_t hi)
 static bool names_buffer(const struct hbg__run *run, const struct hbg_buffer *buffer)
 {
     const struct hbg__recording *recording = &run->kept->recording;
-    for (uint32_t i = 0; i < recording->buffer_count; i++) {
-        if (recording->buffers[i] == buffer) return true;
+    for (uint32_t i = 0; i < recording->named_count; i++) {
+        if (recording->named[i].buffer == buffer) return true;
     }
     return false;
 }

@@ -65,6 +65,7 @@ enum hbg_status hbg__poison_staging(struct hbg__run *run) { return poison_zone(r
 enum hbg_status hbg__poison_bank(struct hbg__run *run)
 {
     enum hbg_status status = poison_zone(run, &run->bank.heap);
+    if (!status) status = poison_zone(run, &run->bank.activations);
     return status ? status : poison_slots(run);
 }
 

@@ -78,6 +78,19 @@ static enum hbg_status copy_kernels(struct hbg_program *program, const struct hb
     return HBG_OK;
 }
 
+/* All that a definition takes from the table: its records name kernels by their places. */
+static uint64_t kernel_set_of(const struct hbg_program *program)
+{
+    uint64_t hash = hbg__hash_u64(program->kernel_count);
+    for (uint32_t i = 0; i < program->kernel_count; i++) {
+        const struct hbg_kernel *k = &program->kernels[i];
+        uint64_t of[] = { (uint64_t)(uintptr_t)k->run, (uint64_t)(uintptr_t)k->user, (uint64_t)k->kind, k->scratch_bytes };
+        hash = hbg__hash_bytes(of, sizeof of, hbg__hash_bytes(k->name, strlen(k->name), hash));
+        hash = k->signature ? hbg__hash_bytes(k->signature, strlen(k->signature), hash) : hbg__hash_u64(hash);
+    }
+    return hash;
+}
+
 static uint64_t hash_of(const struct hbg_program *program)
 {
     uint64_t hash = hbg__hash_bytes(program->name, strlen(program->name), program->pure);
@@ -195,6 +208,7 @@ enum hbg_status hbg_program_create(struct hbg_device *device, const struct hbg_p
     made->device = device;
     pthread_mutex_init(&made->lock, NULL);
     status = copy_options(made, options);
+    if (!status) made->kernel_set = kernel_set_of(made);
     if (!status) made->hash = hash_of(made);
     if (!status) status = attach(made, options->error);
     if (status) {

@@ -5,7 +5,8 @@
  * touched. A program whose build is not pure keeps none: its image lies in the pipeline slot's own recording.
  *
  *   field                       written by                  guarded by
- *   kept[], turn                preparing threads           program lock
+ *   kept[], turn, misses, missed_shapes
+ *                               preparing threads           program lock
  *   kept[i].users               prepare, finish             K1 acq_rel on leaving, K2 acquire before a take-over (record.c)
  *   kept[i].recording, device_* whoever holds users at BUILDING, alone; constant while it is ready
  *   references, list            create, prepare, finish     device lock
@@ -17,7 +18,7 @@
 #include "graph/build.h"
 #include "run/device.h"
 
-enum { HBG__KEPT_MAX = 4 };
+enum { HBG__KEPT_MAX = 4, HBG__MISSES_MAX = 8 };      /* so many misses in a row: it is built without recording until its shapes change */
 
 /* A recording, and where it lies on a discrete device. */
 struct hbg__kept {
@@ -43,6 +44,7 @@ struct hbg_program {
     struct hbg__signature boundary;
     char *boundary_text;
     bool pure;
+    uint64_t kernel_set;                /* hash of the kernel table: definitions are shared by programs of the same */
     uint64_t hash;                      /* of name, parameters, kernel names and purity: its mark in a trace */
     uint64_t limit_tasks;
     uint64_t kernel_table;              /* on the device */
@@ -52,6 +54,8 @@ struct hbg_program {
     pthread_mutex_t lock;
     struct hbg__kept kept[HBG__KEPT_MAX];
     uint64_t turn;
+    uint32_t misses;                    /* in a row, of boundaries of these shapes: */
+    uint64_t missed_shapes;
 
     uint32_t references;
     struct hbg_program *next, **link;

@@ -3,6 +3,7 @@
  *
  *   pure program, guards hold          replay: nothing is built
  *   pure program, no guards hold       build into the recording unused for longest, and keep it
+ *   they missed 8 times in a row       as below, until a boundary of other shapes comes
  *   build function not pure            build into the slot's own arena, which the next such build overwrites
  *
  * Where all recordings are in use, a pure build goes to the slot's arena as well and is not kept. HBG_VERIFY_REPLAY=n makes every
@@ -15,6 +16,7 @@
 #include <hbg/image.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "run/run.h"
 
 static bool is_used(struct hbg__kept *kept)
@@ -41,6 +43,43 @@ static struct hbg__buffer_ops buffer_ops(struct hbg__run *run)
     return buffers;
 }
 
+/* Of kinds, types, shapes and strides. */
+static uint64_t shapes_of(const struct hbg__run *run)
+{
+    uint64_t hash = run->arg_count;
+    for (uint32_t i = 0; i < run->arg_count; i++) {
+        const struct hbg_arg *arg = &run->arg[i].arg;
+        const struct hbg_region *r = &arg->u.region;
+        bool region = hbg__arg_is_region(arg);
+        hash = hbg__hash_join(hash, (uint64_t)arg->kind | (uint64_t)(region ? r->dtype : arg->dtype) << 16);
+        if (!region) continue;
+        hash = hbg__hash_bytes(r->shape, (size_t)r->rank * sizeof *r->shape, hash);
+        hash = hbg__hash_bytes(r->stride_bytes, (size_t)r->rank * sizeof *r->stride_bytes, hash);
+    }
+    return hash;
+}
+
+/* Nothing fitted. program->lock is held. */
+static void count_miss(struct hbg__run *run)
+{
+    struct hbg_program *program = run->program;
+    uint64_t shapes = shapes_of(run);
+    program->misses = shapes == program->missed_shapes ? program->misses + 1 : 1;
+    program->missed_shapes = shapes;
+    hbg__count(&run->device->counters.replay_misses, 1);
+}
+
+/* Is it not worth while to record what is built for this boundary? */
+static bool has_given_up(struct hbg__run *run)
+{
+    struct hbg_program *program = run->program;
+    pthread_mutex_lock(&program->lock);
+    bool given_up = program->misses >= HBG__MISSES_MAX && shapes_of(run) == program->missed_shapes;
+    pthread_mutex_unlock(&program->lock);
+    if (given_up) snprintf(run->why, sizeof run->why, "%d misses in a row: not recorded for these shapes", HBG__MISSES_MAX);
+    return given_up;
+}
+
 /* A recording whose guards hold, with one more user. NULL: none, or *busy is to be settled before one can say. program->lock is held. */
 static struct hbg__kept *find_kept(struct hbg__run *run, struct hbg__busy *busy)
 {
@@ -54,6 +93,7 @@ static struct hbg__kept *find_kept(struct hbg__run *run, struct hbg__busy *busy)
         if (!kept->ready) continue;
         if (hbg__recording_holds(&kept->recording, &boundary, &buffers, &miss)) {
             kept->last_use = ++program->turn;
+            program->misses = 0;
             use(kept);
             return kept;
         }
@@ -64,7 +104,7 @@ static struct hbg__kept *find_kept(struct hbg__run *run, struct hbg__busy *busy)
     if (first.what) {
         if (first.arg == HBG__NO_ARG) snprintf(run->why, sizeof run->why, "%s", first.what);
         else snprintf(run->why, sizeof run->why, "argument %" PRIu32 ": %s", first.arg, first.what);
-        hbg__count(&run->device->counters.replay_misses, 1);
+        count_miss(run);
     }
     return NULL;
 }
@@ -114,6 +154,17 @@ static enum hbg_status open_arena(struct hbg__run *run, struct hbg__kept *kept, 
     return HBG_OK;
 }
 
+static void count_bodies(struct hbg_device *device, const struct hbg__recording *r)
+{
+    struct hbg__counter_set *c = &device->counters;
+    struct hbg__atomic_u64 *missed[HBG__BODY_MISSES] = { &c->subgraph_misses_shape, &c->subgraph_misses_alias, &c->subgraph_misses_value, &c->subgraph_misses_data };
+    if (r->bodies_recorded) hbg__count(&c->subgraphs_recorded, r->bodies_recorded);
+    if (r->bodies_replayed) hbg__count(&c->subgraphs_replayed, r->bodies_replayed);
+    if (r->bodies_in_place) hbg__count(&c->subgraphs_in_place, r->bodies_in_place);
+    for (int i = 0; i < HBG__BODY_MISSES; i++)
+        if (r->bodies_missed[i]) hbg__count(missed[i], r->bodies_missed[i]);
+}
+
 static enum hbg_status build_into(struct hbg__run *run, struct hbg__kept *kept, bool record, struct hbg_error *error)
 {
     struct hbg_device *device = run->device;
@@ -128,24 +179,25 @@ static enum hbg_status build_into(struct hbg__run *run, struct hbg__kept *kept, 
         .build = program->build, .params = program->params, .kernels = program->kernels, .signatures = program->signatures,
         .kernel_count = program->kernel_count, .limit_tasks = program->limit_tasks, .limit_heap_bytes = device->limit_heap_bytes,
         .heap_reuse_after_bytes = device->heap_reuse_after_bytes, .record = record, .boundary = hbg__run_boundary(run),
-        .buffers = buffer_ops(run) };
+        .buffers = buffer_ops(run), .definitions = &device->definitions, .verify_every = device->verify_replay, .verify_count = &device->replays_seen, .log = &device->log, .kernel_set = program->kernel_set };
     uint64_t growths = hbg__graph_growths(run->graph) + kept->recording.arena.growths;
     status = hbg__graph_build(run->graph, &input, &kept->recording, error);
     hbg__count(&device->counters.growths, hbg__graph_growths(run->graph) + kept->recording.arena.growths - growths);
     hbg__count(&device->counters.builds, 1);
     if (status) return status;
     hbg__count(&device->counters.reuse_edges, kept->recording.reuse_edges);
+    count_bodies(device, &kept->recording);
 #ifdef HBG_DEBUG
     status = hbg_image_verify(kept->recording.head, kept->recording.image_bytes, error);
 #endif
     return status;
 }
 
-static enum hbg_status build(struct hbg__run *run, struct hbg_error *error)
+static enum hbg_status build(struct hbg__run *run, bool record, struct hbg_error *error)
 {
     struct hbg_program *program = run->program;
     struct hbg__kept *kept = NULL;
-    if (program->pure) {
+    if (record) {
         pthread_mutex_lock(&program->lock);
         kept = take_kept(program);
         pthread_mutex_unlock(&program->lock);
@@ -198,10 +250,11 @@ enum hbg_status hbg__run_record(struct hbg__run *run, struct hbg_error *error)
     struct hbg_program *program = run->program;
     run->why[0] = '\0';
     run->replayed = false;
-    enum hbg_status status = program->pure ? find_settled(run, error) : HBG_OK;
+    bool record = program->pure && !has_given_up(run);
+    enum hbg_status status = record ? find_settled(run, error) : HBG_OK;
     if (status) return status;
-    run->replayed = program->pure && run->kept != NULL;
-    if (!run->replayed) return build(run, error);
+    run->replayed = record && run->kept != NULL;
+    if (!run->replayed) return build(run, record, error);
     hbg__count(&run->device->counters.replays, 1);
     if (!verification_is_due(run->device)) return HBG_OK;
     status = verify_replay(run, error);

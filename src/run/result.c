@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "run/node.h"
 #include "run/run.h"
 
 bool hbg__run_uses(const struct hbg__run *run, const struct hbg_buffer *buffer)
@@ -19,8 +20,8 @@ bool hbg__run_uses(const struct hbg__run *run, const struct hbg_buffer *buffer)
         if (run->group[g].buffer == buffer) return true;
     }
     const struct hbg__recording *recording = &run->kept->recording;
-    for (uint32_t i = 0; i < recording->buffer_count; i++) {
-        if (recording->buffers[i] == buffer) return true;
+    for (uint32_t i = 0; i < recording->named_count; i++) {
+        if (recording->named[i].buffer == buffer) return true;
     }
     return false;
 }
@@ -39,12 +40,24 @@ static const char *skipped_words(const struct hbg__run *run, uint64_t skipped)
     return noops ? "tasks and noops were" : skipped == 1 ? "task was" : "tasks were";
 }
 
+enum { HBG__TASK_BYTES = 120 };
+
+/* "task 3"; or, of a body: "node 5 of subgraph "layer", which task 3 submits". */
+static const char *task_words(const struct hbg__run *run, const struct hbg__launch_result *launch, char words[HBG__TASK_BYTES])
+{
+    struct hbg__level level;
+    bool inside = launch->activation != 0 && hbg__level_of_activation(&run->kept->recording, launch->activation, &level);
+    if (inside) snprintf(words, HBG__TASK_BYTES, "node %u of subgraph \"%.60s\" in task %u", launch->node, level.definition->key.name, launch->task);
+    else snprintf(words, HBG__TASK_BYTES, "task %u", launch->task);
+    return words;
+}
+
 static void explain_kernel(const struct hbg__run *run, const struct hbg__launch_result *launch, struct hbg_error *error)
 {
     const char *kernel = hbg__program_kernel_name(run->program, launch->kernel);
-    char label[HBG__LABEL_BYTES];
-    hbg__error_set(error, launch->status, kernel, "task %u (kernel \"%.60s\") of %s returned %d with detail %" PRId64 "; %" PRIu64 " %s skipped",
-                   launch->task, kernel, hbg__run_label(run, label), launch->code, launch->detail, launch->skipped, skipped_words(run, launch->skipped));
+    char label[HBG__LABEL_BYTES], task[HBG__TASK_BYTES];
+    hbg__error_set(error, launch->status, kernel, "%s (kernel \"%.60s\") of %s returned %d with detail %" PRId64 "; %" PRIu64 " %s skipped",
+                   task_words(run, launch, task), kernel, hbg__run_label(run, label), launch->code, launch->detail, launch->skipped, skipped_words(run, launch->skipped));
 }
 
 /* The sentence for how the device says it ended. */
@@ -94,6 +107,19 @@ static enum hbg_status explain_unlaunched(const struct hbg__run *run, enum hbg__
 
 static uint64_t between(uint64_t from, uint64_t to) { return to > from ? to - from : 0; }
 
+/* What the build did with bodies. */
+static void fill_subgraphs(const struct hbg__run *run, struct hbg_result *result)
+{
+    const struct hbg__recording *recording = &run->kept->recording;
+    bool built = !run->replayed;
+    result->subgraphs_recorded = built ? recording->bodies_recorded : 0;
+    result->subgraphs_replayed = built ? recording->bodies_replayed : 0;
+    result->subgraphs_missed = 0;
+    for (int i = 0; built && i < HBG__BODY_MISSES; i++) result->subgraphs_missed += recording->bodies_missed[i];
+    memset(result->subgraph_why, 0, sizeof result->subgraph_why);
+    if (built) memcpy(result->subgraph_why, recording->why, sizeof recording->why);
+}
+
 static void fill_result(const struct hbg__run *run, const struct hbg__launch_result *launch, struct hbg_result *result)
 {
     const struct hbg__recording *recording = &run->kept->recording;
@@ -109,13 +135,14 @@ static void fill_result(const struct hbg__run *run, const struct hbg__launch_res
     result->device_ns = launch ? between(launch->started_ns, launch->ended_ns) : 0;
     result->replayed = run->replayed;
     memcpy(result->why, run->why, sizeof result->why);
+    fill_subgraphs(run, result);
     result->run_ns = between(times->prepare_begin, hbg__device_now_ns(run->device));
 }
 
 /* For the choice of mode: the mean over all workers' time. Only a launch that ended well says something about its kernels. */
 static void remember_task_time(struct hbg__run *run, const struct hbg__launch_result *launch)
 {
-    uint64_t tasks = run->kept->recording.head->task_count;
+    uint64_t tasks = run->kept->recording.head->slot_count;
     if (launch->status || tasks == 0) return;
     uint64_t mean = between(launch->started_ns, launch->ended_ns) * run->device->properties.workers / tasks;
     hbg__store_relaxed64(&run->program->task_ns, mean);       /* relaxed: a hint */

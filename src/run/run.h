@@ -53,6 +53,7 @@ struct hbg__looked { const struct hbg_buffer *buffer; uint64_t lo, hi; };
 
 struct hbg__bank {
     struct hbg__zone slots, heap, staging, descriptor;
+    struct hbg__zone activations;   /* of submissions of definitions, and their base tables */
     struct hbg__zone events;        /* task records, where they are traced */
     uint32_t epoch;                 /* of the last run; the next takes the one after */
 };
@@ -161,6 +162,11 @@ void hbg__run_unrecord(struct hbg__run *run);
 void hbg__run_publish(struct hbg__run *run);
 /* The recording that the run uses is damaged: no later run replays it. */
 void hbg__run_distrust(struct hbg__run *run);
+
+/* definitions.c: every definition that the run's recording names is on the device. */
+enum hbg_status hbg__run_upload_definitions(struct hbg__run *run, struct hbg_error *error);
+void hbg__definitions_forget_memory(struct hbg_device *device);    /* device->lock is held */
+void hbg__definition_forget(void *device, struct hbg__definition *definition);
 
 /* stage.c: image and arguments are on the device; then all that depends on slot and platform as well. */
 enum hbg_status hbg__run_upload(struct hbg__run *run, struct hbg_error *error);

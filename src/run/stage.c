@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "platform/transfer.h"
+#include "graph/definition.h"
 #include "run/buffer.h"
 #include "run/run.h"
 #include "sched/mode.h"
@@ -162,10 +163,16 @@ static enum hbg_status next_epoch(struct hbg__run *run, struct hbg_error *error)
                                                      bank->slots.size_bytes), "cleared slots", error);
 }
 
+static uint64_t activation_bytes(const struct hbg__image_head *head)
+{
+    return (uint64_t)head->activation_count * sizeof(struct hbg__activation) + (uint64_t)head->base_total * sizeof(uint64_t);
+}
+
 static enum hbg_status fit_bank(struct hbg__run *run, struct hbg_error *error)
 {
     const struct hbg__image_head *head = run->kept->recording.head;
     enum hbg_status status = fit(run, &run->bank.slots, (uint64_t)head->slot_count * sizeof(struct hbg__slot), "task slots", error);
+    if (!status && head->activation_count) status = fit(run, &run->bank.activations, activation_bytes(head), "activations of subgraphs", error);
     if (!status) status = fit(run, &run->bank.heap, head->heap_bytes, "heap for intermediates", error);
     if (!status) status = next_epoch(run, error);
     return status;
@@ -196,6 +203,12 @@ void hbg__run_free_descriptor(struct hbg__run *run)
     run->base_capacity = 0;
 }
 
+/* What a name stands for on the device. */
+static uint64_t named_address(const struct hbg__named *named)
+{
+    return named->buffer ? named->buffer->address : named->definition->device_image;
+}
+
 static void fill_bases(const struct hbg__run *run, uint64_t *base)
 {
     const struct hbg__recording *recording = &run->kept->recording;
@@ -208,7 +221,7 @@ static void fill_bases(const struct hbg__run *run, uint64_t *base)
         const struct hbg__boundary_arg *bound = &run->arg[i];
         *base++ = bound->group == UINT32_MAX ? bound->arg.u.bits : run->placed[bound->group].address + (uint64_t)bound->displacement;
     }
-    for (uint32_t i = 0; i < recording->buffer_count; i++) *base++ = recording->buffers[i]->address;
+    for (uint32_t i = 0; i < recording->named_count; i++) *base++ = named_address(&recording->named[i]);
 }
 
 /* One worker runs ids in order where the image permits; the scheduler's rule decides otherwise. */
@@ -222,7 +235,7 @@ static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *
     struct hbg_device *device = run->device;
     const struct hbg__recording *recording = &run->kept->recording;
     const struct hbg__image_head *head = recording->head;
-    uint32_t bases = HBG__BASE_BOUNDARY + run->arg_count + recording->buffer_count;
+    uint32_t bases = HBG__BASE_BOUNDARY + run->arg_count + recording->named_count;
     HBG_ASSERT(recording->boundary_count == run->arg_count);
     enum hbg_status status = make_descriptor(run, bases, error);
     if (status) return status;
@@ -232,6 +245,7 @@ static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *
         .kernel_table = run->program->kernel_table, .image_bytes = recording->image_bytes, .task_count = head->task_count,
         .base_count = bases, .epoch = run->bank.epoch, .mode = choose_mode(run),
         .events = run->event_capacity ? run->bank.events.address : 0, .event_capacity = run->event_capacity,
+        .activations = head->activation_count ? run->bank.activations.address : 0,
         .slot_count = head->slot_count, .activation_count = head->activation_count };
     fill_bases(run, run->descriptor->base);
     run->device_descriptor = (uint64_t)(uintptr_t)run->descriptor;
@@ -259,6 +273,7 @@ enum hbg_status hbg__run_upload(struct hbg__run *run, struct hbg_error *error)
     bool poison = run->device->properties.poison;
     run->upload_bytes = run->upload_copies = 0;
     enum hbg_status status = upload_image(run, error);
+    if (!status) status = hbg__run_upload_definitions(run, error);
     if (!status) hbg__run_publish(run);
     if (!status) status = place_groups(run, error);
     if (!status && poison) status = hbg__watch_image(run, error);
@@ -273,7 +288,7 @@ enum hbg_status hbg__run_upload(struct hbg__run *run, struct hbg_error *error)
 static uint64_t made_bytes(const struct hbg__run *run)
 {
     const struct hbg__bank *bank = &run->bank;
-    return bank->slots.size_bytes + bank->heap.size_bytes + bank->descriptor.size_bytes + bank->events.size_bytes + (run->base_capacity ? descriptor_bytes(run->base_capacity) : 0);
+    return bank->slots.size_bytes + bank->heap.size_bytes + bank->descriptor.size_bytes + bank->events.size_bytes + bank->activations.size_bytes + (run->base_capacity ? descriptor_bytes(run->base_capacity) : 0);
 }
 
 static void begin_step(struct hbg__run *run, enum hbg__span_id id)
@@ -289,7 +304,7 @@ static void end_step(struct hbg__run *run, enum hbg__span_id id)
 /* Rings for the records of tasks. One core may run all tasks, so each ring has room for all of them, up to a limit. */
 static enum hbg_status fit_events(struct hbg__run *run, struct hbg_error *error)
 {
-    uint64_t tasks = run->kept->recording.head->task_count, wanted = run->spans->trace->records ? run->spans->trace->records : EVENTS_DEFAULT;
+    uint64_t tasks = run->kept->recording.head->slot_count, wanted = run->spans->trace->records ? run->spans->trace->records : EVENTS_DEFAULT;
     run->event_capacity = hbg__max_u64(hbg__min_u64(tasks, wanted), 1);
     return fit(run, &run->bank.events, hbg__event_bytes(run->device->properties.workers, run->event_capacity), "task records", error);
 }

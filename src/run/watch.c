@@ -100,7 +100,7 @@ static void list_ranges(struct hbg__run *run)
     add_range(watch, "memory before the image", from, kept->device_image);
     add_range(watch, "memory behind the image", kept->device_image + recording->image_bytes, to);
     add_zone_end(watch, "heap behind the intermediates", &run->bank.heap, recording->head->heap_bytes);
-    add_zone_end(watch, "memory behind the task slots", &run->bank.slots, (uint64_t)recording->head->task_count * sizeof(struct hbg__slot));
+    add_zone_end(watch, "memory behind the task slots", &run->bank.slots, (uint64_t)recording->head->slot_count * sizeof(struct hbg__slot));
     add_zone_end(watch, "memory behind the staged arguments", &run->bank.staging, run->staged_bytes);
     add_range(watch, "launch descriptor", run->device_descriptor,
               run->device_descriptor + sizeof(struct hbg__descriptor) + (uint64_t)run->descriptor->launch.base_count * sizeof(uint64_t));
@@ -150,8 +150,8 @@ static uint64_t watched_bytes(const struct hbg__run *run, uint32_t g) { return r
 static bool is_named_by_build(const struct hbg__run *run, const struct hbg_buffer *buffer)
 {
     const struct hbg__recording *recording = &run->kept->recording;
-    for (uint32_t i = 0; i < recording->buffer_count; i++) {
-        if (recording->buffers[i] == buffer) return true;
+    for (uint32_t i = 0; i < recording->named_count; i++) {
+        if (recording->named[i].buffer == buffer) return true;
     }
     return false;
 }

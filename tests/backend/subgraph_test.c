@@ -261,7 +261,7 @@ static void misuse_has_a_name(struct hbg_device *device, const struct device_kin
     (void)kind;
     static const struct { hbg_build_fn *build; enum hbg_status status; const char *text; } cases[] = {
         { build_inner_task_outside, HBG_E_TASK_ID, "another graph" }, { build_outer_task_inside, HBG_E_TASK_ID, "subgraph \"b\"" },
-        { build_inner_task_in_a_list, HBG_E_TASK_ID, "another graph or body" }, { build_inner_region_outside, HBG_E_SCOPE, "scope has ended" },
+        { build_inner_task_in_a_list, HBG_E_TASK_ID, "another graph or body" }, { build_inner_region_outside, HBG_E_SCOPE, "another build" },
         { build_write_of_an_input, HBG_E_ACCESS, "read-only" }, { build_out_of_read_only, HBG_E_ACCESS, "argument 0 of subgraph \"b\"" },
         { build_open_scope, HBG_E_ORDER, "1 scope is still open" }, { build_scope_of_others, HBG_E_ORDER, "in this body" },
         { build_bound_region, HBG_E_ACCESS, "no scalar" }, { build_bound_region_in_a_list, HBG_E_ACCESS, "argument 1 of subgraph \"b\"" },

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* definition.c - see definition.h. */
+#include "graph/definition.h"
+
+#include <string.h>
+
+#include "base/bits.h"
+#include "base/hash.h"
+#include "image/layout.h"
+
+enum { ALIGN = 64, BUCKETS_FIRST = 64 };
+static const uint64_t large_image = (uint64_t)1 << 20;      /* a copy would cost fresh pages for all of it */
+static const uint64_t default_budget = (uint64_t)256 << 20;
+
+/* ---- by age; the lock is held -------------------------------------------------------------------------------------- */
+
+static void unlink_age(struct hbg__definitions *store, struct hbg__definition *d)
+{
+    if (d->newer) d->newer->older = d->older;
+    else store->newest = d->older;
+    if (d->older) d->older->newer = d->newer;
+    else store->oldest = d->newer;
+}
+
+static void link_newest(struct hbg__definitions *store, struct hbg__definition *d)
+{
+    d->older = store->newest;
+    d->newer = NULL;
+    if (store->newest) store->newest->newer = d;
+    else store->oldest = d;
+    store->newest = d;
+}
+
+/* ---- making and freeing -------------------------------------------------------------------------------------------- */
+
+struct parts { size_t arg, named, guard, bytes, params, name, all; };
+
+static struct parts measure(const struct hbg__definition_key *key, uint32_t args, uint32_t named, uint32_t guards, uint64_t bytes)
+{
+    struct parts p = { .arg = hbg__round_up(sizeof(struct hbg__definition), ALIGN) };
+    p.named = p.arg + args * sizeof(struct hbg__definition_arg);
+    p.guard = p.named + named * sizeof(struct hbg__named);
+    p.params = hbg__round_up(p.guard + guards * sizeof(struct hbg__guard), 16);
+    p.bytes = p.params + key->params_size;
+    p.name = p.bytes + bytes;
+    p.all = p.name + strlen(key->name) + 1;
+    return p;
+}
+
+struct hbg__definition *hbg__definition_create(struct hbg__definitions *store, const struct hbg__definition_key *key, uint32_t arg_count,
+                                               uint32_t named_count, uint32_t guard_count, uint64_t guard_bytes, uint64_t image_bytes)
+{
+    struct parts p = measure(key, arg_count, named_count, guard_count, guard_bytes);
+    unsigned char *block = hbg__alloc(store->memory, p.all, ALIGN);
+    if (!block) return NULL;
+    struct hbg__definition *d = (struct hbg__definition *)(void *)block;
+    *d = (struct hbg__definition){ .store = store, .pins = 1, .key = *key, .block_bytes = p.all, .arg_count = arg_count, .named_count = named_count,
+                                   .guard_count = guard_count, .guard_bytes_size = guard_bytes };
+    d->arg = (struct hbg__definition_arg *)(void *)(block + p.arg);
+    d->named = (struct hbg__named *)(void *)(block + p.named);
+    d->guard = (struct hbg__guard *)(void *)(block + p.guard);
+    d->guard_bytes = block + p.bytes;
+    memset(d->named, 0, named_count * sizeof *d->named);
+    d->key.params = memcpy(block + p.params, key->params_size ? key->params : "", key->params_size);
+    d->key.name = memcpy(block + p.name, key->name, p.all - p.name);
+    bool copied = image_bytes != 0 && image_bytes < large_image;
+    d->image_block_bytes = copied ? image_bytes + ALIGN : 0;
+    d->image_block = copied ? hbg__alloc(store->memory, d->image_block_bytes, ALIGN) : NULL;
+    if (copied && !d->image_block) {
+        hbg__free(store->memory, block, p.all, ALIGN);
+        return NULL;
+    }
+    pthread_mutex_lock(&store->lock);
+    link_newest(store, d);
+    pthread_mutex_unlock(&store->lock);
+    return d;
+}
+
+/* The payload of a copy is aligned as in the arena of a build. */
+void hbg__definition_take_image(struct hbg__definition *d, struct hbg__recording *recording)
+{
+    const struct hbg__image_head *head = recording->head;
+    size_t above = (size_t)((const unsigned char *)hbg__image_payload(head) - (const unsigned char *)head);
+    if (d->image_block) {
+        unsigned char *at = (unsigned char *)d->image_block + (hbg__round_up(above, ALIGN) - above);
+        memcpy(at, head, head->image_bytes);
+        d->head = (const struct hbg__image_head *)(const void *)at;
+    } else {
+        d->head = head;
+        d->arena = recording->arena;
+        recording->arena = (struct hbg__arena){ .origin = NULL };
+    }
+    d->image_hash = hbg__hash_bytes(d->head, d->head->image_bytes, 0);
+}
+
+/* What a definition that nobody has pinned holds, and itself. No lock is held: the last holder of a buffer takes others. */
+static void destroy(struct hbg__definition *d)
+{
+    struct hbg__definitions *store = d->store;
+    for (uint32_t i = 0; i < d->named_count; i++) {
+        if (d->named[i].buffer) store->buffers.drop(store->buffers.user, d->named[i].buffer);
+        if (d->named[i].definition) hbg__definition_unpin(d->named[i].definition);
+    }
+    pthread_mutex_lock(&store->lock);
+    unlink_age(store, d);
+    if (store->forget) store->forget(store->user, d);
+    pthread_mutex_unlock(&store->lock);
+    hbg__free(store->memory, d->image_block, d->image_block_bytes, ALIGN);
+    hbg__arena_close(&d->arena);
+    hbg__free(store->memory, d, d->block_bytes, ALIGN);
+}
+
+/* ---- the table; the lock is held ------------------------------------------------------------------------------------ */
+
+static struct hbg__definition **bucket_of(const struct hbg__definitions *store, uint64_t hash) { return &store->bucket[hash & (store->bucket_count - 1)]; }
+
+static bool same_key(const struct hbg__definition_key *a, const struct hbg__definition_key *b)
+{
+    return a->hash == b->hash && a->kernel_set == b->kernel_set && a->fn == b->fn && a->params_size == b->params_size && strcmp(a->name, b->name) == 0 &&
+           (a->params_size == 0 || memcmp(a->params, b->params, a->params_size) == 0);
+}
+
+/* Room for one more; a table that cannot grow stays as it is. False: there is none at all. */
+static bool make_room(struct hbg__definitions *store)
+{
+    if (store->count < store->bucket_count) return true;
+    uint32_t wanted = store->bucket_count ? store->bucket_count * 2 : BUCKETS_FIRST;
+    struct hbg__definition **old = store->bucket, **made = hbg__alloc_zero(store->memory, wanted * sizeof *made, ALIGN);
+    uint32_t old_count = store->bucket_count;
+    if (!made) return old != NULL;
+    store->bucket = made;
+    store->bucket_count = wanted;
+    for (struct hbg__definition *d = store->oldest, *newer; d; d = newer) {     /* oldest first, so that chains keep their order */
+        newer = d->newer;
+        if (!d->kept) continue;
+        d->next = *bucket_of(store, d->key.hash);
+        *bucket_of(store, d->key.hash) = d;
+    }
+    hbg__free(store->memory, old, old_count * sizeof *old, ALIGN);
+    return true;
+}
+
+static uint64_t bytes_of(const struct hbg__definition *d)
+{
+    return d->block_bytes + d->image_block_bytes + d->arena.below + d->arena.above;
+}
+
+static void forget(struct hbg__definitions *store, struct hbg__definition *d)
+{
+    struct hbg__definition **link = bucket_of(store, d->key.hash);
+    while (*link != d) link = &(*link)->next;
+    *link = d->next;
+    store->count--;
+    store->used_bytes -= bytes_of(d);
+    d->kept = false;
+}
+
+/* Those that are beyond the budget, linked through `next`. */
+static struct hbg__definition *evict(struct hbg__definitions *store)
+{
+    struct hbg__definition *gone = NULL;
+    for (struct hbg__definition *d = store->oldest, *newer; d && store->used_bytes > store->budget_bytes; d = newer) {
+        newer = d->newer;
+        if (d->pins || !d->kept) continue;
+        forget(store, d);
+        d->next = gone;
+        gone = d;
+    }
+    return gone;
+}
+
+static void destroy_all(struct hbg__definition *gone)
+{
+    for (struct hbg__definition *next; gone; gone = next) {
+        next = gone->next;
+        destroy(gone);
+    }
+}
+
+/* ---- the store ------------------------------------------------------------------------------------------------------ */
+
+void hbg__definitions_open(struct hbg__definitions *store, struct hbg__memory *memory, const struct hbg__buffer_ops *buffers, uint64_t budget_bytes)
+{
+    *store = (struct hbg__definitions){ .memory = memory, .buffers = *buffers, .budget_bytes = budget_bytes ? budget_bytes : default_budget };
+    pthread_mutex_init(&store->lock, NULL);
+}
+
+void hbg__definitions_close(struct hbg__definitions *store)
+{
+    while (store->newest) {             /* newest first: what a definition names is older, and pinned by it */
+        struct hbg__definition *d = store->newest;
+        while (d && d->pins) d = d->older;
+        HBG_ASSERT(d != NULL);
+        if (d->kept) forget(store, d);
+        destroy(d);
+    }
+    hbg__free(store->memory, store->bucket, store->bucket_count * sizeof *store->bucket, ALIGN);
+    pthread_mutex_destroy(&store->lock);
+}
+
+struct hbg__definition *hbg__definition_next(struct hbg__definitions *store, const struct hbg__definition_key *key, struct hbg__definition *after)
+{
+    pthread_mutex_lock(&store->lock);
+    struct hbg__definition *d = after && after->kept ? after->next : after || !store->bucket_count ? NULL : *bucket_of(store, key->hash);
+    while (d && !same_key(&d->key, key)) d = d->next;
+    if (d) d->pins++;
+    pthread_mutex_unlock(&store->lock);
+    if (after) hbg__definition_unpin(after);
+    return d;
+}
+
+void hbg__definition_pin(struct hbg__definition *d)
+{
+    pthread_mutex_lock(&d->store->lock);
+    d->pins++;
+    if (d->newer) {
+        unlink_age(d->store, d);
+        link_newest(d->store, d);
+    }
+    pthread_mutex_unlock(&d->store->lock);
+}
+
+void hbg__definition_unpin(struct hbg__definition *d)
+{
+    struct hbg__definition *gone = NULL;
+    struct hbg__definitions *store = d->store;
+    pthread_mutex_lock(&store->lock);
+    bool last = --d->pins == 0 && !d->kept;
+    if (!last && d->pins == 0) gone = evict(store);
+    pthread_mutex_unlock(&store->lock);
+    if (last) destroy(d);
+    destroy_all(gone);
+}
+
+bool hbg__definition_keep(struct hbg__definition *d)
+{
+    struct hbg__definitions *store = d->store;
+    pthread_mutex_lock(&store->lock);
+    bool room = make_room(store);
+    struct hbg__definition *gone = NULL;
+    if (room) {
+        d->kept = true;
+        d->number = ++store->made;
+        d->next = *bucket_of(store, d->key.hash);
+        *bucket_of(store, d->key.hash) = d;
+        store->count++;
+        store->used_bytes += bytes_of(d);
+        gone = evict(store);
+    }
+    pthread_mutex_unlock(&store->lock);
+    destroy_all(gone);
+    return room;
+}
+
+void hbg__definition_distrust(struct hbg__definition *d)
+{
+    pthread_mutex_lock(&d->store->lock);
+    if (d->kept) forget(d->store, d);
+    pthread_mutex_unlock(&d->store->lock);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* definition.h - recorded bodies, and the store that keeps them: one a device.
+ *
+ * A definition is found by its key: name and parameters of the body, and the kernel table that its records name. Of one key there may
+ * be several, for boundaries of different shapes or for different values that the body looked at. All that a definition holds is
+ * constant once it is made, but for what the store and the device keep of it.
+ *
+ *     key -> definition -> definition ...          newest first
+ *            { image, boundary, guards, what it names }
+ *
+ * Pins. Whoever names a definition has it pinned: a recording, another definition, a build that is looking. One that nobody pins leaves
+ * when the definitions together exceed the budget, least recently used first.
+ *
+ *   field                                 written by            read by        guarded by
+ *   chain, age, pins, kept, used_bytes    any building thread   the same       the store's lock
+ *   device_image, chunk                   uploading threads     the same       the store's lock
+ *   the rest                              the recording thread  any that pins  constant once it is added
+ */
+#ifndef HBG_GRAPH_DEFINITION_H
+#define HBG_GRAPH_DEFINITION_H
+
+#include <pthread.h>
+
+#include "graph/build.h"
+#include "graph/guard.h"
+
+struct hbg__definition_key {
+    uint64_t hash, kernel_set;
+    hbg_build_fn *fn;                   /* not of the key: bodies of one key are the same; but other programs may have other ones */
+    const char *name;
+    const void *params;
+    size_t params_size;
+};
+
+/* One position of a boundary, as a body was recorded with it. */
+struct hbg__definition_arg {
+    struct hbg_arg arg;                 /* kind, type, shape and strides; no storage, no value */
+    uint32_t group;                     /* of arguments that share storage, numbered in the order of positions; UINT32_MAX: a scalar */
+    bool is_empty;
+    int64_t displacement;               /* of element 0, from the group's first byte */
+};
+
+struct hbg__definition_chunk;
+
+struct hbg__definition {
+    struct hbg__definitions *store;
+    struct hbg__definition *next, *newer, *older;     /* of its key; by age, of all that there are */
+    uint32_t pins;
+    bool kept;                          /* the store knows it; otherwise it goes with the last pin */
+    uint64_t device_image;              /* address of its head on the device; 0: not there */
+    struct hbg__definition_chunk *chunk;    /* of device memory that it lies in */
+    uint32_t number;                    /* in the order in which definitions were made */
+
+    struct hbg__definition_key key;
+    bool single;                        /* good for one submission */
+    bool in_place;                      /* no definition: bodies of this key cannot be kept and are submitted in place */
+    bool shares;                        /* two arguments are of one group */
+    bool wholes;                        /* which conflict as wholes, at whatever distance */
+    bool names_buffers, serial;         /* the body names buffers; its tasks follow one another, so that these may be arguments as well */
+    struct hbg__definition_arg *arg;
+    uint32_t arg_count, named_count;
+    struct hbg__named *named;           /* held, pinned */
+    struct hbg__guard *guard;           /* in the order in which the body looked */
+    uint32_t guard_count;
+    unsigned char *guard_bytes;
+    uint64_t guard_bytes_size;
+    const struct hbg__image_head *head;
+    uint64_t image_hash;
+    uint64_t task_count;                /* with those of bodies inside, without noops that hbg inserted and submissions */
+    size_t block_bytes;                 /* of this struct with all that it points to, but for the image */
+    void *image_block;                  /* of a large image NULL: it stays in the arena that it was built in */
+    size_t image_block_bytes;
+    struct hbg__arena arena;
+};
+
+struct hbg__definitions {
+    pthread_mutex_t lock;
+    struct hbg__memory *memory;
+    struct hbg__buffer_ops buffers;
+    void (*forget)(void *user, struct hbg__definition *definition);     /* its copy on the device goes */
+    void *user;
+    struct hbg__definition **bucket;    /* bucket_count of them; NULL at first */
+    uint32_t bucket_count, count, made;
+    struct hbg__definition *newest, *oldest;
+    uint64_t used_bytes, budget_bytes;
+};
+
+/* budget_bytes 0: the default. */
+void hbg__definitions_open(struct hbg__definitions *store, struct hbg__memory *memory, const struct hbg__buffer_ops *buffers, uint64_t budget_bytes);
+/* Nobody pins any. */
+void hbg__definitions_close(struct hbg__definitions *store);
+
+/* The first definition of this key, or the one behind `after`, whose pin is taken; pinned; NULL: there is none. */
+struct hbg__definition *hbg__definition_next(struct hbg__definitions *store, const struct hbg__definition_key *key, struct hbg__definition *after);
+void hbg__definition_pin(struct hbg__definition *definition);
+void hbg__definition_unpin(struct hbg__definition *definition);
+/* Keep it, as the first of its key; it is pinned. False: no memory for the table, it is not kept. */
+bool hbg__definition_keep(struct hbg__definition *definition);
+/* Not found any more: its image has turned out to be damaged. */
+void hbg__definition_distrust(struct hbg__definition *definition);
+
+/* A definition with room for all this, pinned once and not kept; all zero but the key, which is copied. NULL: no memory. */
+struct hbg__definition *hbg__definition_create(struct hbg__definitions *store, const struct hbg__definition_key *key, uint32_t arg_count,
+                                               uint32_t named_count, uint32_t guard_count, uint64_t guard_bytes, uint64_t image_bytes);
+
+/* Copy the image of a recording into the definition's block, or take a large one with its arena, which the recording then lacks. */
+void hbg__definition_take_image(struct hbg__definition *definition, struct hbg__recording *recording);
+
+#endif /* HBG_GRAPH_DEFINITION_H */

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* match.c - does a definition fit a list? Everything that its body depended on must be as it was recorded.
+ *
+ *     number, kinds, types, shapes and strides     compared position by position
+ *     which arguments share storage                each storage is stamped; only where one is met twice, or the definition was recorded
+ *                                                  so, are ranges of bytes compared (alias.c)
+ *     values, data, memory                         asked again of the build around, in the order in which the body asked: each question is one
+ *                                                  that the body would put, since all before had the same answers
+ *
+ * What is asked becomes a guard of the build around. Definitions that this build has submitted are tried first: no lock is taken for them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "graph/body.h"
+#include "graph/hazard_map.h"
+
+enum { FEW_KNOWN = 8, AHEAD = 4 };                 /* definitions of a build that are compared before a key is hashed */
+
+/* What a try has found out. */
+struct match {
+    struct hbg_graph *g;
+    const struct hbg__definition *d;
+    struct hbg_arg_list list;
+    const char *what;                   /* does not fit; NULL: all fits */
+    uint32_t arg;
+    enum hbg__body_miss reason;
+    bool distance;                      /* and that is but the distance between arguments */
+};
+
+static bool miss(struct match *m, enum hbg__body_miss reason, uint32_t arg, const char *what)
+{
+    m->what = what;
+    m->arg = arg;
+    m->reason = reason;
+    return false;
+}
+
+/* ---- positions ------------------------------------------------------------------------------------------------------ */
+
+static inline bool same_region(const struct hbg_region *a, const struct hbg_region *b)
+{
+    if (a->dtype != b->dtype || a->rank != b->rank) return false;
+    int64_t difference = 0;
+    for (int d = 0; d < a->rank; d++) difference |= (a->shape[d] ^ b->shape[d]) | (a->stride_bytes[d] ^ b->stride_bytes[d]);
+    return difference == 0;
+}
+
+/* The storage that a region names, without a word; HBG__NIL: the checks of another way find out. */
+static inline uint32_t storage_of(struct hbg_graph *g, const struct hbg_region *r, uint32_t argument)
+{
+    uint32_t index = r->storage - g->storage_base;
+    if (HBG_UNLIKELY(r->flags & ~HBG_REGION_READ_ONLY)) {
+        if ((r->flags & ~HBG_REGION_READ_ONLY) != HBG_REGION_BUFFER) return HBG__NIL;
+        index = g->buffer_cache[r->storage % 64].storage;
+        if (g->buffer_cache[r->storage % 64].handle == r->storage && index < g->storage_count) return index;
+        const struct hbg__storage *s = hbg__storage_of(g, r, (int)argument);
+        return s ? hbg__storage_index(g, s) : HBG__NIL;
+    }
+    return index < g->storage_count && !(g->storages[index].flags & HBG__STORAGE_FREED) ? index : HBG__NIL;
+}
+
+static bool names_buffer(const struct hbg__definition *d, uint32_t handle)
+{
+    for (uint32_t i = 0; i < d->named_count; i++)
+        if (d->named[i].kind == HBG__NAMED_BUFFER && d->named[i].handle == handle) return true;
+    return false;
+}
+
+/* A region of the list at position i; *shared: its storage has been met before. */
+static inline bool fits_region(struct match *m, uint32_t i, const struct hbg_arg *given, bool *shared)
+{
+    struct hbg_graph *g = m->g;
+    const struct hbg__definition_arg *was = &m->d->arg[i];
+    const struct hbg_region *r = &given->u.region;
+    bool writes = given->kind == HBG_ARG_OUT || given->kind == HBG_ARG_INOUT;
+    uint32_t handle;
+    if (given->kind != was->arg.kind || (writes && r->flags & HBG_REGION_READ_ONLY)) return miss(m, HBG__BODY_MISS_SHAPE, i, "its access mode");
+    if (given->kind == HBG_ARG_UNTRACKED && (r->flags ^ was->arg.u.region.flags) & HBG_REGION_READ_ONLY) return miss(m, HBG__BODY_MISS_SHAPE, i, "its access mode");
+    if (!same_region(r, &was->arg.u.region)) return miss(m, HBG__BODY_MISS_SHAPE, i, "its shape, strides or type");
+    uint32_t index = storage_of(g, r, i);
+    if (index == HBG__NIL) return miss(m, HBG__BODY_MISS_ALIAS, i, "its storage");
+    g->bodies->storage[i] = index;
+    if (was->is_empty) return true;
+    struct hbg__storage *home = &g->storages[g->storages[index].home];
+    if (home->seen == g->bodies->stamp) *shared = true;
+    home->seen = g->bodies->stamp;
+    if (m->d->names_buffers && !m->d->serial && hbg__storage_handle(g, &g->storages[index], &handle) && names_buffer(m->d, handle))
+        return miss(m, HBG__BODY_MISS_ALIAS, i, "its buffer, one which the body names");
+    return true;
+}
+
+/* Where the storage of a region a few positions on is likely to stand: a look at it waits for memory otherwise. */
+static inline void prefetch_storage(const struct hbg_graph *g, const struct hbg_region *r)
+{
+    uint32_t index = r->storage - g->storage_base;
+    if (index >= g->storage_count) return;
+    const unsigned char *storage = (const unsigned char *)&g->storages[index];
+    __builtin_prefetch(storage, 1);
+    __builtin_prefetch(storage + HBG__LINE);
+    __builtin_prefetch(storage + 3 * HBG__LINE, 1);
+}
+
+static inline bool fits_positions(struct match *m, bool *shared)
+{
+    struct hbg_graph *g = m->g;
+    uint32_t i = 0;
+    *shared = false;
+    if (!hbg__graph_reserve(g, (void **)&g->bodies->storage, &g->bodies->storage_capacity, m->d->arg_count, sizeof(uint32_t))) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "memory");
+    g->bodies->stamp++;
+    for (const struct hbg_arg *given = m->list.arg, *end = given + m->list.count; given != end; given++) {
+        if (given->kind == HBG_ARG_AFTER) continue;
+        if (i >= m->d->arg_count) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the number of arguments");
+        if (end - given > AHEAD) prefetch_storage(g, &given[AHEAD].u.region);
+        if (given->kind - 1u < HBG_ARG_UNTRACKED) {
+            if (!fits_region(m, i, given, shared)) return false;
+        } else if ((given->kind != HBG_ARG_SCALAR && given->kind != HBG_ARG_BOUND) || m->d->arg[i].arg.kind != HBG_ARG_SCALAR) {
+            return miss(m, HBG__BODY_MISS_SHAPE, i, "its kind");
+        } else if (given->dtype != m->d->arg[i].arg.dtype) {
+            return miss(m, HBG__BODY_MISS_SHAPE, i, "its type");
+        }
+        i++;
+    }
+    return i == m->d->arg_count || miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the number of arguments");
+}
+
+/* ---- storage that is shared -------------------------------------------------------------------------------------------- */
+
+/* The list without hbg_after, as alias.c wants it. */
+static bool gather_list(struct match *m)
+{
+    struct hbg__bodies *b = m->g->bodies;
+    uint32_t i = 0;
+    if (!hbg__graph_reserve(m->g, (void **)&b->given, &b->given_capacity, m->d->arg_count, sizeof *b->given)) return false;
+    for (size_t k = 0; k < m->list.count; k++)
+        if (m->list.arg[k].kind != HBG_ARG_AFTER) b->given[i++] = m->list.arg[k];
+    return true;
+}
+
+static bool fits_groups(struct match *m)
+{
+    const struct hbg__bodies *b = m->g->bodies;
+    uint32_t groups;
+    if (!gather_list(m) || !hbg__alias_groups(m->g, b->given, m->d->arg_count, &groups)) return miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "memory");
+    for (uint32_t i = 0; i < m->d->arg_count; i++)
+        if (b->arg[i].arg.kind < HBG_ARG_SCALAR && b->arg[i].group != m->d->arg[i].group) return miss(m, HBG__BODY_MISS_ALIAS, i, "which others share its storage");
+    for (uint32_t i = 0; i < m->d->arg_count && !m->d->wholes; i++) {
+        if (b->arg[i].arg.kind >= HBG_ARG_SCALAR || b->arg[i].displacement == m->d->arg[i].displacement) continue;
+        m->distance = true;
+        return miss(m, HBG__BODY_MISS_ALIAS, i, "its distance from others in its storage");
+    }
+    return true;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------ */
+
+/* The argument at a position. */
+static const struct hbg_arg *given_at(const struct match *m, uint32_t position)
+{
+    const struct hbg_arg *given = m->list.arg;
+    for (;; given++) {
+        if (given->kind == HBG_ARG_AFTER) continue;
+        if (position-- == 0) return given;
+    }
+}
+
+static bool fits_value(struct match *m, const struct hbg__guard *guard)
+{
+    const struct hbg_arg *given = given_at(m, guard->group);
+    const struct hbg_args *boundary;
+    uint32_t position = HBG__NIL;
+    uint64_t bits = given->u.bits;
+    if (given->kind == HBG_ARG_BOUND) {
+        if (!hbg__scalar_origin(m->g, given->u.boundary, given->index, &boundary, &position)) return miss(m, HBG__BODY_MISS_VALUE, guard->group, "what it is bound to");
+        bits = boundary->arg[given->index].u.bits;
+    }
+    if (bits != guard->offset) return miss(m, HBG__BODY_MISS_VALUE, guard->group, "its value, which the body looked at");
+    return position == HBG__NIL || hbg__guard_scalar(m->g, position, bits) || miss(m, HBG__BODY_MISS_VALUE, HBG__NO_ARG, "memory");
+}
+
+static bool fits_bytes(struct match *m, const struct hbg__guard *guard)
+{
+    const struct hbg_region *given = &given_at(m, guard->group)->u.region;
+    struct hbg_region bytes = { .storage = given->storage, .flags = given->flags, .dtype = HBG_U8, .rank = 1, .shape = { (int64_t)guard->size_bytes },
+                                .stride_bytes = { 1 }, .offset_bytes = given->offset_bytes + (int64_t)guard->offset };
+    const void *seen = hbg__graph_read(m->g, bytes);
+    if (!seen) return miss(m, HBG__BODY_MISS_DATA, guard->group, "data that cannot be read");
+    return memcmp(seen, m->d->guard_bytes + guard->copy, guard->size_bytes) == 0 || miss(m, HBG__BODY_MISS_DATA, guard->group, "data in it that the body read");
+}
+
+static bool fits_values(struct match *m)
+{
+    for (uint32_t i = 0; i < m->d->guard_count; i++) {
+        const struct hbg__guard *guard = &m->d->guard[i];
+        const unsigned char *was = m->d->guard_bytes + guard->copy;
+        if (guard->kind == HBG__GUARD_VALUE && !fits_value(m, guard)) return false;
+        if (guard->kind == HBG__GUARD_BYTES && !fits_bytes(m, guard)) return false;
+        if (guard->kind != HBG__GUARD_MEMORY) continue;
+        if (!hbg__graph_guard(m->g, guard->memory, guard->size_bytes)) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "memory");
+        if (memcmp(guard->memory, was, guard->size_bytes) != 0) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "memory named by hbg_guard");
+    }
+    return true;
+}
+
+/* ---- the search ---------------------------------------------------------------------------------------------------------- */
+
+static bool fits(struct match *m)
+{
+    bool shared;
+    return fits_positions(m, &shared) && (HBG_LIKELY(!shared && !m->d->shares) || fits_groups(m)) && (m->d->guard_count == 0 || fits_values(m));
+}
+
+/* Of one kernel table. A hash of 0 is not known yet. */
+static bool is_key(const struct hbg__definition_key *a, const struct hbg__definition_key *b)
+{
+    return (b->hash == 0 || a->hash == b->hash) && a->params_size == b->params_size && (a->name == b->name || strcmp(a->name, b->name) == 0) &&
+           (a->params_size == 0 || memcmp(a->params, b->params, a->params_size) == 0);
+}
+
+/* Of definitions that were tried: none fits, for this reason first of all. */
+static void say_miss(struct hbg__call *call, const struct match *m)
+{
+    struct hbg__recording *r = call->g->recording;
+    const struct hbg__log *log = call->g->input->log;
+    char text[sizeof r->why];
+    if (m->arg == HBG__NO_ARG) snprintf(text, sizeof text, "\"%.30s\": %.47s", call->key.name, m->what);
+    else snprintf(text, sizeof text, "\"%.20s\" argument %u: %.47s", call->key.name, m->arg, m->what);
+    r->bodies_missed[m->reason]++;
+    if (!r->why[0]) memcpy(r->why, text, sizeof text);
+    if (log && hbg__log_wants(log, HBG_LOG_DEBUG)) hbg__log_write(log, HBG_LOG_DEBUG, "hbg: a body is recorded once more: %s", text);
+}
+
+static const struct hbg__known *find_known(struct hbg__call *call, struct match *first)
+{
+    struct hbg__bodies *b = call->g->bodies;
+    for (uint32_t i = b->known_count; i-- > 0;) {       /* the newest first */
+        struct match m = { .g = call->g, .d = b->known[i].definition, .list = call->list };
+        if (m.d->single || !is_key(&m.d->key, &call->key)) continue;
+        if (fits(&m)) return &b->known[i];
+        if (call->g->failed) return NULL;
+        if (!first->what) *first = m;
+        first->distance = first->distance || m.distance;
+    }
+    return NULL;
+}
+
+static uint64_t hash_key(const struct hbg__definition_key *key)
+{
+    return hbg__hash_bytes(key->params, key->params_size, hbg__hash_bytes(key->name, strlen(key->name), key->kernel_set)) | 1;
+}
+
+static bool is_known(const struct hbg_graph *g, const struct hbg__definition *d)
+{
+    for (uint32_t i = 0; i < g->bodies->known_count; i++)
+        if (g->bodies->known[i].definition == d) return true;
+    return false;
+}
+
+const struct hbg__known *hbg__match(struct hbg__call *call, bool *in_place, bool *wholes)
+{
+    struct hbg_graph *g = call->g;
+    struct match first = { .what = NULL };
+    if (g->bodies->known_count > FEW_KNOWN) call->key.hash = hash_key(&call->key);
+    const struct hbg__known *known = find_known(call, &first);
+    struct hbg__definition *d = NULL;
+    *in_place = false;
+    if (!known && !call->key.hash) call->key.hash = hash_key(&call->key);
+    while (!known && !g->failed && (d = hbg__definition_next(g->input->definitions, &call->key, d)) != NULL) {
+        struct match m = { .g = g, .d = d, .list = call->list };
+        if (d->in_place) *in_place = true;
+        if (d->in_place || is_known(g, d)) continue;
+        if (fits(&m)) {
+            g->recording->bodies_replayed++;
+            return hbg__know(g, d);
+        }
+        if (!first.what) first = m;
+        first.distance = first.distance || m.distance;
+    }
+    if (d) hbg__definition_unpin(d);
+    *wholes = first.distance;
+    if (known) g->recording->bodies_replayed++;
+    else if (first.what && !*in_place && !g->failed) say_miss(call, &first);
+    return known;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recorder.c - a body becomes a definition: it is built like a program, by a build state of its own, with the list as its boundary.
+ *
+ * The image is built in an arena that is kept for this, and copied into a block of its size. What it names (buffers, definitions) is
+ * held by the recording, and then by the definition. Guards are those of the body alone; what it asked was asked of the build around,
+ * which has guards of its own for it.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "graph/append.h"
+#include "graph/body.h"
+#include "graph/hazard_map.h"
+
+/* ---- the build --------------------------------------------------------------------------------------------------------- */
+
+/* A build state and an arena for the bodies of g. False: latched. */
+static bool open_inner(struct hbg_graph *g)
+{
+    struct hbg__arena *arena = &g->bodies->recording.arena;
+    if (!g->inner && hbg__graph_create(g->memory, g->reserve_bytes, &g->inner)) { hbg__graph_fail_memory(g, "the build of a body"); return false; }
+    if (!arena->origin && !hbg__arena_open(arena, (size_t)g->reserve_bytes, true)) { hbg__graph_fail_memory(g, "the image of a body"); return false; }
+    return true;
+}
+
+/* Tasks that the body may submit; 0: as many as it wants. There is one left, since a submission takes none itself. */
+static uint64_t tasks_left(const struct hbg_graph *g)
+{
+    uint64_t limit = g->input->limit_tasks, used = hbg__user_tasks(g);
+    return limit == 0 ? 0 : limit > used ? limit - used : 1;
+}
+
+/* Build the body into g->bodies->recording. False: latched, with the name of the body. */
+static bool build(struct hbg__call *call, bool wholes)
+{
+    struct hbg_graph *g = call->g;
+    const struct hbg__build_input *in = g->input;
+    struct hbg_error error = { .size = sizeof error };
+    struct hbg__body body = { g, call->arg, call->bound, call->count, in->body ? in->body->depth + 1 : 1 };
+    uint32_t groups;
+    if (!open_inner(g) || !hbg__alias_groups(g, call->arg, call->count, &groups)) return false;
+    struct hbg__build_input inner = *in;
+    inner.build = call->fn;
+    inner.params = call->key.params;
+    inner.limit_tasks = tasks_left(g);
+    inner.record = true;
+    inner.wholes = wholes;
+    inner.body = &body;
+    inner.boundary = (struct hbg__boundary){ .arg = g->bodies->arg, .arg_count = call->count, .group = g->bodies->group, .group_count = groups };
+    g->inner_open = true;
+    uint32_t short_kernels = g->short_kernels;
+    g->short_kernels = 0;
+    enum hbg_status status = hbg__graph_build(g->inner, &inner, &g->bodies->recording, &error);
+    g->inner_open = false;
+    g->short_kernels = short_kernels;
+    if (status && !g->failed) {
+        hbg__graph_fail(g, status, -1, "", "%s", "");
+        g->error = error;
+        g->error.size = sizeof g->error;
+    }
+    if (g->failed) {
+        hbg__say_where(g, call->key.name);
+        hbg__recording_reset(&g->bodies->recording, &in->buffers);
+    }
+    return !g->failed;
+}
+
+/* ---- the definition ---------------------------------------------------------------------------------------------------- */
+
+/* Of what the body has named beside its boundary: has a task of it written there? */
+static void mark_written(const struct hbg_graph *inner, const struct hbg__recording *r)
+{
+    uint32_t first = HBG__BASE_BOUNDARY + r->boundary_count;
+    for (uint32_t i = r->boundary_count; i < inner->storage_count; i++) {
+        const struct hbg__storage *s = &inner->storages[i];
+        if (s->base < first || s->base - first >= r->named_count) continue;
+        r->named[s->base - first].is_written = (inner->storages[s->home].writer | inner->storages[s->home].part_writer) != 0;
+    }
+}
+
+static void copy_boundary(struct hbg__definition *d, const struct hbg__bodies *b)
+{
+    uint32_t highest = 0;
+    for (uint32_t i = 0; i < d->arg_count; i++) {
+        const struct hbg__boundary_arg *was = &b->arg[i];
+        const struct hbg_region *r = &was->arg.u.region;
+        d->arg[i] = (struct hbg__definition_arg){ .arg = was->arg, .group = was->group, .displacement = was->displacement };
+        if (was->group == UINT32_MAX) continue;
+        for (int k = 0; k < r->rank; k++) d->arg[i].is_empty = d->arg[i].is_empty || r->shape[k] == 0;
+        d->shares = d->shares || (highest > was->group);
+        if (was->group >= highest) highest = was->group + 1;
+    }
+}
+
+static void copy_guards(struct hbg__definition *d, const struct hbg__guards *guards)
+{
+    if (guards->count) memcpy(d->guard, guards->item, guards->count * sizeof *d->guard);
+    if (guards->bytes_used) memcpy(d->guard_bytes, guards->bytes, guards->bytes_used);
+}
+
+/* From here on the definition holds what the recording has named. NULL: latched. */
+static struct hbg__definition *make(struct hbg__call *call, bool wholes)
+{
+    struct hbg_graph *g = call->g, *inner = g->inner;
+    struct hbg__recording *r = &g->bodies->recording;
+    const struct hbg__guards *guards = r->guards;
+    struct hbg__definition *d = hbg__definition_create(g->input->definitions, &call->key, call->count, r->named_count, guards->count, guards->bytes_used, r->image_bytes);
+    if (!d) { hbg__graph_fail_memory(g, "definitions"); return NULL; }
+    mark_written(inner, r);
+    if (r->named_count) memcpy(d->named, r->named, r->named_count * sizeof *d->named);
+    for (uint32_t i = 0; i < r->named_count; i++) d->names_buffers = d->names_buffers || d->named[i].kind == HBG__NAMED_BUFFER;
+    r->named_count = 0;
+    copy_boundary(d, g->bodies);
+    copy_guards(d, guards);
+    d->task_count = r->task_count;
+    uint64_t growths = r->arena.growths;
+    hbg__definition_take_image(d, r);
+    g->bodies->growths += growths - r->arena.growths;
+    d->wholes = wholes;
+    d->serial = inner->is_serial;
+    d->single = inner->is_single;
+    return d;
+}
+
+/* Later bodies of this key are submitted in place: what they use cannot be found again. */
+static void keep_mark(struct hbg__call *call)
+{
+    struct hbg__definition *mark = hbg__definition_create(call->g->input->definitions, &call->key, 0, 0, 0, 0, 0);
+    if (!mark) return;                  /* no memory: they are recorded, each for itself */
+    mark->in_place = true;
+    (void)hbg__definition_keep(mark);
+    hbg__definition_unpin(mark);
+}
+
+const struct hbg__known *hbg__record_body(struct hbg__call *call, bool wholes)
+{
+    struct hbg_graph *g = call->g;
+    if (!build(call, wholes)) return NULL;
+    struct hbg__definition *d = make(call, wholes);
+    hbg__recording_reset(&g->bodies->recording, &g->input->buffers);
+    if (!d) return NULL;
+    g->recording->bodies_recorded++;
+    if (d->single) keep_mark(call);
+    else (void)hbg__definition_keep(d); /* no memory for the table: it is good for this build */
+    return hbg__know(g, d);
+}
+
+bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *d)
+{
+    struct hbg_graph *g = call->g;
+    if (!build(call, d->wholes)) return false;
+    const struct hbg__image_head *again = g->bodies->recording.head;
+    bool same = again->image_bytes == d->head->image_bytes && memcmp(again, d->head, again->image_bytes) == 0;
+    hbg__recording_reset(&g->bodies->recording, &g->input->buffers);
+    if (!same)
+        hbg__graph_fail(g, HBG_E_IMAGE, -1, call->key.name,
+                        "subgraph \"%.60s\": recording its body again gives another image: it is another body, or depends on what hbg was not told of", call->key.name);
+    return same;
+}
