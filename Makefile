@@ -52,9 +52,12 @@ sanitize:
 	@$(MAKE) --no-print-directory asan
 	@$(MAKE) --no-print-directory tsan
 
+# OpenBLAS of Debian 12 takes slow kernels on processors that are newer than it is; OPENBLAS_CORETYPE in the environment is left alone
+BLAS = $(if $(OPENBLAS_CORETYPE),,$(if $(shell grep -m1 -ow avx2 /proc/cpuinfo),OPENBLAS_CORETYPE=Haswell))
+
 bench: all
 	@cmake --build build -j$(JOBS) --target bench-rivals > /dev/null
-	build/hbg bench all --rivals --json build/bench.json
+	$(BLAS) build/hbg bench all --rivals --json build/bench.json
 	@scripts/plot_bench.py build/bench.json build/bench || echo "python3 is missing: no plots" >&2
 
 deb:

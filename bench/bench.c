@@ -88,7 +88,7 @@ static int measure(const char *name, const struct typed *typed)
 static int bench_line(const void *given, const char *const *rest, size_t count)
 {
     if (count == 1) return measure(rest[0], given);
-    hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind, dispatch, metg, replay and all is needed%s", count ? rest[1] : "");
+    hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind, dispatch, metg, replay, real and all is needed%s", count ? rest[1] : "");
     return CLI_MISUSED;
 }
 
@@ -107,9 +107,10 @@ int hbg__bench_main(int argc, char **argv)
         EXCLUSIVE_OPTIONS(typed.exclusive),
     };
     const struct cli_command command = {
-        "bench", "submit|bind|dispatch|metg|replay|all [options]",
+        "bench", "submit|bind|dispatch|metg|replay|real|all [options]",
         "Measures what a submitted task (submit), a prepared run (bind), a task on the device (dispatch) or a subgraph (replay)\n"
-        "costs, and how long tasks must be for half of the time to be theirs (metg: METG(50 %), the measure of Task Bench).\n\n"
+        "costs, and how long tasks must be for half of the time to be theirs (metg: METG(50 %), the measure of Task Bench),\n"
+        "and how fast tiled factorisations and products are (real: GFLOP/s).\n\n"
         "case       the graph, or what of the call is varied\n"
         "workers    worker threads of the device\n"
         "median     of all batches, each the mean over 1 ms or more, or of all searches of metg; the unit stands above the table\n"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench.h - `hbg bench submit|bind|dispatch|metg|replay|all`: cases, how one is measured, what is reported.
+/* bench.h - `hbg bench submit|bind|dispatch|metg|replay|real|all`: cases, how one is measured, what is reported.
  *
  *     bench.c      the command line; suite.c: one bench or all of them
  *     shapes.c     the graphs, as build functions
@@ -8,6 +8,7 @@
  *     bind.c       ns of hbg_run_prepare
  *     dispatch.c   ns a task on the device
  *     metg.c       the smallest task that is half efficient
+ *     real.c       tiled Cholesky and GEMM, with the matrices of tiles.c
  *     others.c     other runtimes, as children; beside.c: as cases
  *     replay.c     what subgraphs cost, with the graphs of replay_shapes.c
  *     measure.c    interleaved batches
@@ -51,6 +52,8 @@ struct bench_case {
     uint32_t reps;
     double sample[BENCH_REPS_MAX];      /* one a batch; ascending once all is measured */
     double median, p10, p90;
+    bool more_is_better;                /* GFLOP/s: a ratio to the target of 1 or more has reached it */
+    double of_peak;                     /* the median as a share of what the workers' dgemm reaches at most; 0: unknown */
     const struct metg_curve *curve;     /* NULL but for metg; borrowed */
 };
 
@@ -72,6 +75,7 @@ bool hbg__bench_submit(struct bench *b);
 bool hbg__bench_bind(struct bench *b);
 bool hbg__bench_dispatch(struct bench *b);
 bool hbg__bench_metg(struct bench *b);
+bool hbg__bench_real(struct bench *b);
 bool hbg__bench_replay(struct bench *b);
 
 int hbg__bench_main(int argc, char **argv);

@@ -77,7 +77,7 @@ bool hbg__bench_same_graph(struct bench *b, struct hbg_device *device, struct hb
                        (unsigned long long)result.edges, dag->task_count, dag->first[dag->task_count]);
         return false;
     }
-    bool good = hbg__bench_dag_open(b, &described, device, dag) && hbg__bench_dag_check(b, &described);
+    bool good = hbg__bench_dag_open(b, &described, device, dag, NULL) && hbg__bench_dag_check(b, &described);
     hbg__bench_dag_close(&described);
     return good;
 }

@@ -78,16 +78,29 @@ static enum hbg_status make_programs(struct bench *b, struct bench_dag *d, struc
     return status;
 }
 
-bool hbg__bench_dag_open(struct bench *b, struct bench_dag *d, struct hbg_device *device, const struct dag *dag)
+/* The memory of the cells: blocks of a buffer, or tiles in place. */
+static enum hbg_status make_cells(struct bench_dag *d, struct hbg_device *device, const struct tiles *tiles)
 {
-    int64_t doubles = (int64_t)dag->cell_count * DAG_CELL_DOUBLES;
+    int64_t doubles = (int64_t)d->dag->cell_count * DAG_CELL_DOUBLES;
+    if (tiles) {
+        d->work.tile = tiles->element;
+        d->work.edge = tiles->edge;
+        d->work.body = hbg__tiles_body;
+        d->arg = hbg_inout(hbg_host(tiles->element, HBG_F64, HBG_SHAPE((int64_t)d->dag->cell_count * tiles->edge * tiles->edge)));
+        return HBG_OK;
+    }
+    enum hbg_status status = hbg_buffer_create(device, (size_t)doubles * sizeof(double), &d->buffer);
+    d->arg = hbg_inout(hbg_buffer_region(d->buffer, 0, HBG_F64, HBG_SHAPE(doubles)));
+    return status;
+}
+
+bool hbg__bench_dag_open(struct bench *b, struct bench_dag *d, struct hbg_device *device, const struct dag *dag, const struct tiles *tiles)
+{
     *d = (struct bench_dag){ .dag = dag };
     if (!hbg__work_open(&d->work, dag) || !make_kernels(d)) return hbg__bench_fail(b, dag->name, HBG_E_NO_MEMORY);
-    enum hbg_status status = hbg_buffer_create(device, (size_t)doubles * sizeof(double), &d->buffer);
+    enum hbg_status status = make_cells(d, device, tiles);
     if (!status) status = make_programs(b, d, device);
-    if (status) return hbg__bench_fail(b, dag->name, status);
-    d->arg = hbg_inout(hbg_buffer_region(d->buffer, 0, HBG_F64, HBG_SHAPE(doubles)));
-    return true;
+    return status == HBG_OK || hbg__bench_fail(b, dag->name, status);
 }
 
 void hbg__bench_dag_close(struct bench_dag *d)

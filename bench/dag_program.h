@@ -11,13 +11,14 @@
 #include "bench/bench.h"
 #include "bench/dag/work.h"
 #include "bench/run_mode.h"
+#include "bench/tiles.h"
 
 enum { DAG_CELL_DOUBLES = 8 };
 
 struct bench_dag {
     const struct dag *dag;
     struct work work;                   /* reaches the kernels; body and length may change from run to run */
-    struct hbg_buffer *buffer;
+    struct hbg_buffer *buffer;          /* NULL with tiles */
     struct hbg_arg arg;
     struct hbg_program *program[2];     /* by BENCH_AGAIN and BENCH_ANEW */
     struct hbg_kernel *kernel;          /* by updates and reads */
@@ -25,8 +26,8 @@ struct bench_dag {
     uint64_t edges;                     /* of the last run */
 };
 
-/* The graph is borrowed. False: said why; close it all the same. */
-bool hbg__bench_dag_open(struct bench *b, struct bench_dag *d, struct hbg_device *device, const struct dag *dag);
+/* The graph is borrowed, and so are its tiles, which may be NULL. False: said why; close it all the same. */
+bool hbg__bench_dag_open(struct bench *b, struct bench_dag *d, struct hbg_device *device, const struct dag *dag, const struct tiles *tiles);
 void hbg__bench_dag_close(struct bench_dag *d);
 
 /* Nanoseconds of a whole run: prepare, launch, wait, finish. */

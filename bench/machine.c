@@ -17,6 +17,7 @@
 #include <hbg/version.h>
 
 #include "base/clock.h"
+#include "bench/tiles.h"
 #include "tools/host_info.h"
 
 #if defined(__clang__)
@@ -130,6 +131,7 @@ void hbg__bench_machine_get(struct bench_machine *machine)
     }
     machine->compiler = COMPILER;
     machine->library = hbg_version();
+    machine->blas = hbg__tiles_blas();
     machine->load = load();
     time_t now = time(NULL);
     struct tm utc;

@@ -8,7 +8,7 @@ struct bench_machine {
     char model[128];                    /* of the first processor; "" where it is not told */
     char governor[32];                  /* "performance", ..; "" where it is not told */
     char kernel[256];
-    const char *compiler, *library;
+    const char *compiler, *library, *blas;      /* blas: the kernels of OpenBLAS; NULL: it is not there */
     double round_trip_ns;               /* from core to core and back, before the bench; 0: there are not two cores */
     double round_trip_after_ns;
     char begun[32];                     /* "2026-11-30T10:20:30Z" */

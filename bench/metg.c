@@ -82,7 +82,7 @@ static bool add_pattern(struct metg *m, const char *name)
     struct dag_size size = m->b->size;
     if (!size.steps && m->b->quick) size.steps = QUICK_STEPS;
     if (!hbg__dag_make(dag, name, size)) return hbg__bench_fail(m->b, name, HBG_E_NO_MEMORY);
-    bool good = hbg__bench_dag_open(m->b, &m->hbg[m->patterns], m->device, dag);
+    bool good = hbg__bench_dag_open(m->b, &m->hbg[m->patterns], m->device, dag, NULL);
     good = good && add_hbg(m, &m->hbg[m->patterns]);
     m->patterns++;
     for (uint32_t i = 0; i < m->others.count && good; i++) good = add_other(m, &m->others.other[i], dag);

@@ -127,22 +127,43 @@ int hbg__other_open(struct bench_other *other, const char *name, struct dag_size
     return ask(other, answer, sizeof answer) && sscanf(answer, "graph %d", &index) == 1 ? index : -1;
 }
 
-bool hbg__other_batch(struct bench_other *other, const struct bench_order *order, uint64_t min_ns, uint64_t *sum_ns, uint64_t *runs)
+/* Asks what stands in the buffer, and takes the answer apart; says it where it is another one. */
+static bool take(struct bench_other *other, const char *format, void *first, void *second)
 {
     char answer[160];
-    fprintf(other->to, "batch %d %s %s %" PRIu64 " %" PRIu64 "\n", order->index, modes[order->mode], order->body, order->length, min_ns);
+    int wanted = second ? 2 : first ? 1 : 0;
     if (!ask(other, answer, sizeof answer)) return false;
-    if (sscanf(answer, "ns %" SCNu64 " %" SCNu64, sum_ns, runs) == 2) return true;
+    if (wanted ? sscanf(answer, format, first, second) == wanted : strcmp(answer, format) == 0) return true;
     hbg__cli_error("bench", "%s says: %s", other->name, answer);
     return false;
 }
 
+bool hbg__other_tiles(struct bench_other *other, int index, uint32_t edge)
+{
+    fprintf(other->to, "tiles %d %" PRIu32 "\n", index, edge);
+    return take(other, "tiles", NULL, NULL);
+}
+
+bool hbg__other_residual(struct bench_other *other, int index, double *residual)
+{
+    fprintf(other->to, "residual %d\n", index);
+    return take(other, "residual %lf", residual, NULL);
+}
+
+bool hbg__other_close(struct bench_other *other, int index)
+{
+    fprintf(other->to, "close %d\n", index);
+    return take(other, "closed", NULL, NULL);
+}
+
+bool hbg__other_batch(struct bench_other *other, const struct bench_order *order, uint64_t min_ns, uint64_t *sum_ns, uint64_t *runs)
+{
+    fprintf(other->to, "batch %d %s %s %" PRIu64 " %" PRIu64 "\n", order->index, modes[order->mode], order->body, order->length, min_ns);
+    return take(other, "ns %" SCNu64 " %" SCNu64, sum_ns, runs);
+}
+
 bool hbg__other_check(struct bench_other *other, const struct bench_order *order, uint64_t *wrong)
 {
-    char answer[160];
     fprintf(other->to, "check %d %s %s %" PRIu64 "\n", order->index, modes[order->mode], order->body, order->length);
-    if (!ask(other, answer, sizeof answer)) return false;
-    if (sscanf(answer, "wrong %" SCNu64, wrong) == 1) return true;
-    hbg__cli_error("bench", "%s says: %s", other->name, answer);
-    return false;
+    return take(other, "wrong %" SCNu64, wrong, NULL);
 }

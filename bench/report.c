@@ -27,6 +27,7 @@ static void put_machine(struct hbg__json *json, const struct bench_machine *m)
     hbg__json_key_string(json, "kernel", m->kernel);
     hbg__json_key_string(json, "compiler", m->compiler);
     hbg__json_key_string(json, "library", m->library);
+    hbg__json_key_string(json, "blas", m->blas);
     hbg__json_key_string(json, "begun", m->begun);
     put_known(json, "round_trip_ns", m->round_trip_ns);
     put_known(json, "round_trip_after_ns", m->round_trip_after_ns);
@@ -62,6 +63,7 @@ static void put_case(struct hbg__json *json, const struct bench_case *c)
     hbg__json_key_u64(json, "reps", c->reps);
     put_known(json, "target", c->target);
     if (c->has_cold) hbg__json_key_f64(json, "cold", c->cold);
+    if (c->of_peak > 0) hbg__json_key_f64(json, "of_peak", c->of_peak);
     if (c->curve) put_curve(json, c->curve);
     hbg__json_close(json);
 }
@@ -107,7 +109,7 @@ bool hbg__bench_suite_print_json(FILE *file, const struct bench_suite *suite, co
 void hbg__bench_print_machine(const struct bench_machine *m)
 {
     printf("machine     %d %s, %s%s%s, %s\n", m->cpus, m->cpus == 1 ? "cpu" : "cpus", m->model[0] ? m->model : "model not told", m->governor[0] ? ", governor " : "", m->governor, m->kernel);
-    printf("built       hbg %s, %s\n", m->library, m->compiler);
+    printf("built       hbg %s, %s; %s%s\n", m->library, m->compiler, m->blas ? "OpenBLAS with kernels for " : "without OpenBLAS", m->blas ? m->blas : "");
     if (m->round_trip_ns > 0)
         printf("round trip  %.0f ns from core to core and back before, %.0f ns after\n", m->round_trip_ns, m->round_trip_after_ns);
     else
@@ -135,7 +137,7 @@ static const struct bench_case *beside(const struct bench *b, const struct bench
 }
 
 /* what the columns are called besides those that are always there */
-struct columns { bool runtime, cold; };
+struct columns { bool runtime, cold, peak; };
 
 static void print_case(const struct bench *b, const struct bench_case *c, struct columns columns)
 {
@@ -148,18 +150,20 @@ static void print_case(const struct bench *b, const struct bench_case *c, struct
     print_value(c->p90);
     if (c->target > 0) printf(" %9.*f %6.2f", c->target >= 1000 || c->target == (double)(int)c->target ? 0 : 2, c->target, c->median / c->target);
     else printf(" %9s %6s", "-", "-");
-    if (columns.runtime && own && own != c) printf(" %8.1f", c->median / own->median);
+    if (columns.runtime && own && own != c) printf(" %8.*f", columns.peak ? 3 : 1, c->median / own->median);
     else if (columns.runtime) printf(" %8s", "-");
     if (columns.cold && c->has_cold) print_value(c->cold);
+    if (columns.peak) printf(" %8.3f", c->of_peak);
     putchar('\n');
 }
 
 static struct columns choose_columns(const struct bench *b)
 {
-    struct columns columns = { false, false };
+    struct columns columns = { false, false, false };
     for (size_t i = 0; i < b->case_count; i++) {
         columns.runtime |= strcmp(b->cases[i].runtime, "hbg") != 0;
         columns.cold |= b->cases[i].has_cold;
+        columns.peak |= b->cases[i].of_peak > 0;
     }
     return columns;
 }
@@ -167,11 +171,12 @@ static struct columns choose_columns(const struct bench *b)
 void hbg__bench_print_text(const struct bench *b)
 {
     struct columns columns = choose_columns(b);
-    printf("\n%s, %s; %u %s%s\n", b->name, b->cases[0].unit, b->cases[0].reps, b->cases[0].curve ? "searches" : "batches", b->quick ? " (quick: no figures to quote)" : "");
-    printf("median, p10 and p90 are of these; ratio is median / target%s%s\n\n", columns.runtime ? "; / hbg is the runtime's median / that of hbg" : "",
-           columns.cold ? "; cold is the first run of all" : "");
+    printf("\n%s, %s; %u %s%s\n", b->name, b->cases[0].unit, b->cases[0].reps, b->cases[0].curve ? "searches" : b->cases[0].more_is_better ? "runs" : "batches", b->quick ? " (quick: no figures to quote)" : "");
+    printf("median, p10 and p90 are of these; ratio is median / target%s%s%s\n\n", columns.runtime ? "; / hbg is the runtime's median / that of hbg" : "",
+           columns.cold ? "; cold is the first run of all" : "", columns.peak ? "; of peak: as a share of the workers' dgemm; more is better" : "");
     printf("%-22s", "case");
     if (columns.runtime) printf(" %-32s", "runtime");
-    printf(" %7s %11s %11s %11s %9s %6s%s%s\n", "workers", "median", "p10", "p90", "target", "ratio", columns.runtime ? "    / hbg" : "", columns.cold ? "        cold" : "");
+    printf(" %7s %11s %11s %11s %9s %6s%s%s%s\n", "workers", "median", "p10", "p90", "target", "ratio", columns.runtime ? "    / hbg" : "", columns.cold ? "        cold" : "",
+           columns.peak ? "  of peak" : "");
     for (size_t i = 0; i < b->case_count; i++) print_case(b, &b->cases[i], columns);
 }

@@ -6,7 +6,7 @@
 
 const struct bench_entry hbg__bench_entries[] = {
     { "submit", hbg__bench_submit }, { "bind", hbg__bench_bind }, { "dispatch", hbg__bench_dispatch }, { "metg", hbg__bench_metg },
-    { "replay", hbg__bench_replay },
+    { "replay", hbg__bench_replay }, { "real", hbg__bench_real },
     { NULL, NULL },
 };
 

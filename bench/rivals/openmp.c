@@ -71,9 +71,16 @@ static uint64_t run_graph(void *state, enum rival_mode mode)
     return elapsed;
 }
 
+static void close_graph(void *state)
+{
+    struct state *s = state;
+    free(s->cell);
+    free(s);
+}
+
 int main(int argc, char **argv)
 {
-    static const struct rival rival = { "OpenMP tasks, " RIVAL_RUNTIME, 1 << RIVAL_ANEW, open_graph, run_graph, NULL, NULL };
+    static const struct rival rival = { "OpenMP tasks, " RIVAL_RUNTIME, 1 << RIVAL_ANEW, open_graph, run_graph, close_graph, NULL, NULL };
     omp_set_dynamic(0);
     return rival_main(&rival, argc, argv);
 }

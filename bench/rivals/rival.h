@@ -4,11 +4,13 @@
  *     argument    how many workers
  *     it writes   rival MODES LABEL                 once it is ready
  *     it reads    open NAME WIDTH STEPS RADIX       answer: graph INDEX TASKS EDGES
- *                 tiles INDEX EDGE                  answer: tiles; the graph's cells are tiles from now on, its tasks their operations
+ *                 tiles INDEX EDGE                  answer: tiles; the graph's cells are tiles, and its tasks do their operations where BODY
+ *                                                   is tiles; the tiles are put back before each run
  *                 batch INDEX MODE BODY LENGTH NS   answer: ns SUM RUNS; one run that is not timed, then as many as take NS together;
  *                                                   a run that takes 20 NS or more is timed at once
  *                 check INDEX MODE BODY LENGTH      answer: wrong COUNT; one run, in which each task looks for its producers
- *                 residual INDEX                    answer: residual NUMBER; of a dense graph's last run
+ *                 residual INDEX                    answer: residual NUMBER; of the last run of a graph with tiles
+ *                 close INDEX                       answer: closed
  *     else        no SENTENCE                       also the answer to what it cannot do
  *
  * It ends with its input. A runtime gives three functions; graphs, bodies, batches and all that is said are shared.
@@ -32,6 +34,7 @@ struct rival {
     unsigned modes;                     /* 1 << enum rival_mode of those that it can */
     void *(*open)(const struct work *work, int workers);        /* NULL: it cannot */
     uint64_t (*run)(void *state, enum rival_mode mode);         /* nanoseconds */
+    void (*close)(void *state);
     int (*begin)(int workers);          /* may be NULL: once before the first open; not 0: it cannot */
     void (*end)(void);
 };

@@ -93,9 +93,18 @@ static uint64_t run_graph(void *state, enum rival_mode mode)
     return (mode == RIVAL_SUBMIT ? submitted_ns : rival_clock_ns()) - begin_ns;
 }
 
+static void close_graph(void *state)
+{
+    struct state *s = state;
+    for (uint32_t i = 0; i < s->work->dag->cell_count; i++) starpu_data_unregister(s->handle[i]);
+    free(s->handle);
+    free(s->cell);
+    free(s);
+}
+
 int main(int argc, char **argv)
 {
-    static const struct rival rival = { "StarPU, lws", 1 << RIVAL_ANEW | 1 << RIVAL_SUBMIT, open_graph, run_graph, begin, starpu_shutdown };
+    static const struct rival rival = { "StarPU, lws", 1 << RIVAL_ANEW | 1 << RIVAL_SUBMIT, open_graph, run_graph, close_graph, begin, starpu_shutdown };
     setenv("STARPU_SILENT", "1", 0);
     fill_codelets();
     return rival_main(&rival, argc, argv);

@@ -65,10 +65,18 @@ uint64_t run_graph(void *of, rival_mode mode)
     return elapsed;
 }
 
+void close_graph(void *of)
+{
+    auto *s = static_cast<state *>(of);
+    s->arena.execute([&] { s->kept.reset(); });
+    delete s;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
-    const rival tbb_rival = { "oneTBB flow graph", 1 << RIVAL_AGAIN | 1 << RIVAL_ANEW | 1 << RIVAL_SUBMIT, open_graph, run_graph, nullptr, nullptr };
+    const rival tbb_rival = { "oneTBB flow graph", 1 << RIVAL_AGAIN | 1 << RIVAL_ANEW | 1 << RIVAL_SUBMIT, open_graph, run_graph,
+                              close_graph, nullptr, nullptr };
     return rival_main(&tbb_rival, argc, argv);
 }

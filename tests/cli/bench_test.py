@@ -101,7 +101,7 @@ def check_all(folder):
         outcome = read_json(file.read())
     assert outcome["bench"] == "all" and outcome["machine"]["load"] >= 0 and outcome["machine"]["begun"].startswith("20"), outcome["machine"]
     counts = {bench["bench"]: len(bench["results"]) for bench in outcome["benches"]}
-    assert set(counts) >= set(CASES) and counts["dispatch"] == 2 and counts["metg"] == 2 and counts["submit"] == 0, counts
+    assert set(counts) == set(CASES) | {"real"} and counts["real"] == 0 and counts["dispatch"] == 2 and counts["metg"] == 2 and counts["submit"] == 0, counts
     script = os.path.join(os.environ["HBG_SOURCE"], "scripts", "plot_bench.py")
     drawn = subprocess.run([sys.executable, script, path, plots], capture_output=True, text=True, check=True).stdout.split()
     assert {os.path.basename(name) for name in drawn} == {"dispatch-1.svg", "dispatch-2.svg", "metg-2.svg", "efficiency.svg"}, drawn
@@ -109,6 +109,18 @@ def check_all(folder):
         root = xml.etree.ElementTree.parse(name).getroot()
         assert root.tag.endswith("svg") and len(root) > 5, name
     assert len(root.findall("{*}polyline")) == 2, name          # efficiency.svg: hbg again, hbg anew
+
+
+def check_real():
+    """One plan, right to the last digits but a few, and what OpenBLAS does alone where it is there."""
+    done = run("real", "--quick", "--case", "cholesky 2048/256", "--json", "-")
+    assert done.returncode == 0 and done.stderr == "", done
+    outcome = read_json(done.stdout)
+    rows = {(result["case"], result["runtime"]): result for result in outcome["results"]}
+    blas = outcome["machine"]["blas"]
+    assert set(rows) == {("cholesky 2048/256", "hbg, again"), ("cholesky 2048/256", "hbg, anew"), *([("gemm 2048/2048", "OpenBLAS, one thread")] if blas else [])}
+    for result in rows.values():
+        assert result["unit"] == "GFLOP/s" and result["median"] > 0 and result["target"] is None and ("of_peak" in result) == bool(blas), result
 
 
 def check_metg():
@@ -139,5 +151,6 @@ for name in CASES:
 with tempfile.TemporaryDirectory() as scratch:
     check_one_case(scratch)
     check_metg()
+    check_real()
     check_all(scratch)
     check_refusals(scratch)
