@@ -3,6 +3,8 @@
  *
  * On a unified device a definition is used where it was made. Its address is that of its head, as of an image.
  */
+#include <hbg/image.h>
+
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/hash.h"
