@@ -63,6 +63,8 @@ struct hbg__named {
     struct hbg__definition *definition;             /* likewise */
     uint32_t layout_dtype;                          /* of a scalar */
     bool is_written;                                /* a storage: by a task that may write */
+    int64_t lower;                                  /* of a storage of the build around: its first byte, from what the base table names, */
+    uint64_t size_bytes;                            /* and how many there are */
 };
 
 /* What did not fit a definition: kinds, types and shapes; which arguments share storage; values; data. */

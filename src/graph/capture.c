@@ -73,9 +73,9 @@ struct hbg__storage *hbg__capture(struct hbg_graph *g, const struct hbg_region *
     struct hbg__storage *s = hbg__name_room(g) && hbg__graph_serialize(g) ? hbg__storage_add(g) : NULL;
     if (!s) return NULL;
     struct hbg__reach reach = hbg__storage_reach(&outer->storages[theirs->home]);
-    s->base = hbg__name(g, (struct hbg__named){ .kind = HBG__NAMED_STORAGE, .handle = index });
     s->lower = reach.lower - theirs->displacement;
     s->size_bytes = (uint64_t)(reach.upper - theirs->displacement);
+    s->base = hbg__name(g, (struct hbg__named){ .kind = HBG__NAMED_STORAGE, .handle = index, .lower = s->lower, .size_bytes = (uint64_t)(reach.upper - reach.lower) });
     s->flags = HBG__STORAGE_WHOLES;
     hbg__storage_set_irregular(s, HBG__IRREGULAR_ALWAYS);
     return s;

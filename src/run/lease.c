@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "run/node.h"
 
 /* Its address names the thread. */
 static _Thread_local char this_thread;
@@ -20,6 +21,7 @@ enum hbg_status hbg__run_open(struct hbg__run *run, struct hbg_device *device)
 {
     run->device = device;
     pthread_mutex_init(&run->home_lock, NULL);
+    pthread_mutex_init(&run->levels_lock, NULL);
     run->entry = hbg__run_entry_take(run, &run->slot);
     if (!run->entry) return HBG_E_NO_MEMORY;
     if (!device->trace) return HBG_OK;
@@ -50,7 +52,9 @@ void hbg__run_close(struct hbg__run *run)
     hbg__watch_free(run);
     HBG__DELETE(&device->memory, run->spans);
     hbg__free(&device->memory, run->collected, run->collected_bytes, HBG__LINE);
+    hbg__free(&device->memory, run->levels, run->level_capacity * sizeof *run->levels, 16);
     pthread_mutex_destroy(&run->home_lock);
+    pthread_mutex_destroy(&run->levels_lock);
 }
 
 /* ---- leases ---- */

@@ -275,5 +275,6 @@ void hbg__run_unrecord(struct hbg__run *run)
     struct hbg__buffer_ops buffers = hbg__device_buffer_ops(run->device);
     if (run->kept) leave(run->kept);
     run->kept = NULL;
+    run->level_count = 0;
     hbg__recording_reset(&run->scratch.recording, &buffers);
 }

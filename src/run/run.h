@@ -14,7 +14,9 @@
  *                  late, any thread                                 which waits until all have left (H2)
  *   cancelled_ns   prepare; whoever cancels first,     any thread   relaxed: a time, it publishes nothing
  *                  any thread
- *   is_home,       whoever first needs the outputs     the same     home_lock
+ *   levels,        whoever first asks about a node     the same     levels_lock; then constant until the finish
+   level_count
+   is_home,       whoever first needs the outputs     the same     home_lock
  *   home_status    at home
  *
  * A run that was cancelled and has not ended a second later is lost: some kernel does not return. While that is so, prepares,
@@ -61,6 +63,8 @@ struct hbg__bank {
 struct hbg__run_times {
     uint64_t prepare_begin, build_begin, build_end, upload_begin, prepare_end, launch_begin;
 };
+
+struct hbg__opened;
 
 struct hbg__run {
     struct hbg_device *device;
@@ -115,6 +119,9 @@ struct hbg__run {
     uint64_t event_capacity;        /* of a core's ring of task records; 0: none are kept */
     void *collected;                /* task_trace.c: its memory, kept from run to run */
     uint64_t collected_bytes;
+    pthread_mutex_t levels_lock;
+    struct hbg__opened *levels;     /* describe.c: level_count of them, of this run; 0: nobody asked. Their memory is kept */
+    uint32_t level_count, level_capacity;
     bool replayed;
     char why[64];
 };
