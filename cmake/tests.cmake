@@ -86,8 +86,8 @@ set(HBG_SIM_SCALE 20)
 if(HBG_SANITIZE)
     set(HBG_SIM_SCALE 2)
 endif()
-foreach(test arguments:few claim:random degree:round describe:few failure:random history:few host_data:few limit:random order:random poison:random
-        random_graph:random reads:few replay:few scalars:few scope:random views:few warm:random)
+foreach(test arguments:few claim:random definition:random degree:round describe:few failure:random history:few host_data:few limit:random order:random poison:random
+        random_bodies:few random_graph:random reads:few replay:few scalars:few scope:random subgraph:round views:few warm:random)
     string(REGEX REPLACE ":.*" "" name ${test})
     string(REGEX REPLACE ".*:" "" mode ${test})
     add_test(NAME sim/backend/${name} COMMAND test_backend_${name})
