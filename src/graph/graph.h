@@ -359,6 +359,10 @@ void hbg__read_copies_return(struct hbg_graph *g);   /* those lent out become sp
 void hbg__read_copies_free(struct hbg_graph *g);
 
 /* Room for `count` elements in a growing array of g's memory; false: latched. */
-bool hbg__graph_reserve(struct hbg_graph *g, void **items, uint32_t *capacity, uint32_t count, size_t item_bytes);
+bool hbg__graph_grow(struct hbg_graph *g, void **items, uint32_t *capacity, uint32_t count, size_t item_bytes);
+static inline bool hbg__graph_reserve(struct hbg_graph *g, void **items, uint32_t *capacity, uint32_t count, size_t item_bytes)
+{
+    return HBG_LIKELY(count <= *capacity) || hbg__graph_grow(g, items, capacity, count, item_bytes);
+}
 
 #endif /* HBG_GRAPH_GRAPH_H */

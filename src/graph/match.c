@@ -40,11 +40,13 @@ static bool miss(struct match *m, enum hbg__body_miss reason, uint32_t arg, cons
 
 /* ---- positions ------------------------------------------------------------------------------------------------------ */
 
+/* Word by word: wider loads would wait for the stores that have just built the region. */
 static inline bool same_region(const struct hbg_region *a, const struct hbg_region *b)
 {
-    if (a->dtype != b->dtype || a->rank != b->rank) return false;
-    int64_t difference = 0;
-    for (int d = 0; d < a->rank; d++) difference |= (a->shape[d] ^ b->shape[d]) | (a->stride_bytes[d] ^ b->stride_bytes[d]);
+    if (hbg__region_type(a) != hbg__region_type(b)) return false;
+    if (a->rank == 0) return true;
+    int64_t difference = (a->shape[0] ^ b->shape[0]) | (a->stride_bytes[0] ^ b->stride_bytes[0]);
+    for (int d = 1; d < a->rank; d++) difference |= (a->shape[d] ^ b->shape[d]) | (a->stride_bytes[d] ^ b->stride_bytes[d]);
     return difference == 0;
 }
 

@@ -69,9 +69,8 @@ void hbg__graph_say_who(struct hbg_graph *g, const char *name, const char *who)
     snprintf(e->text, sizeof e->text, "%.100s%.150s", who, said + length);
 }
 
-bool hbg__graph_reserve(struct hbg_graph *g, void **items, uint32_t *capacity, uint32_t count, size_t item_bytes)
+bool hbg__graph_grow(struct hbg_graph *g, void **items, uint32_t *capacity, uint32_t count, size_t item_bytes)
 {
-    if (HBG_LIKELY(count <= *capacity)) return true;
     uint64_t wanted = *capacity ? (uint64_t)*capacity * 2 : 16;
     while (wanted < count) wanted *= 2;
     void *moved = wanted > UINT32_MAX ? NULL : hbg__realloc(g->memory, *items, *capacity * item_bytes, wanted * item_bytes, 16);

@@ -12,7 +12,7 @@
 #include "graph/body.h"
 #include "graph/short_way.h"
 
-enum { BATCH = HBG__SHORT_ARGUMENTS, LAYOUT_UNKNOWN = 0 };
+enum { LAYOUT_UNKNOWN = 0 };
 
 static struct hbg_task no_task(const struct hbg_graph *g) { return (struct hbg_task){ UINT32_MAX, g->serial }; }
 
@@ -131,14 +131,11 @@ static inline struct hbg_view_arg *arg_at(const struct hbg_graph *g, uint32_t i)
     return (struct hbg_view_arg *)(void *)(g->payload + (size_t)(g->payload_top + HBG__SUBMISSION_UNITS) * 8) + i;
 }
 
-/* Accesses and producers of some arguments that went the short way join those of the submission. */
-static inline bool take_batch(struct hbg_graph *g, struct hbg__short_task *t)
+/* Producers of arguments that went the short way join those of the submission. */
+static bool take_marks(struct hbg_graph *g, struct hbg__short_task *t)
 {
-    struct hbg__bodies *b = g->bodies;
     for (const uint32_t *mark = t->mark; mark != t->producer; mark++)
         if (!hbg__producer_add(g, *mark)) return false;
-    for (const struct hbg__short_access *a = t->access; a != t->noted; a++) b->settled[b->settled_count++] = *a;
-    t->noted = t->access;
     t->producer = t->mark;
     return true;
 }
@@ -177,7 +174,7 @@ static inline bool put_region(struct hbg_graph *g, struct hbg__short_task *t, ui
     *arg_at(g, position) = (struct hbg_view_arg){ (uint64_t)(r->offset_bytes + own->word_bias), own->base, *layout };
     if (given->kind == HBG_ARG_UNTRACKED) return true;
     bool writes = given->kind != HBG_ARG_IN;
-    if (HBG_UNLIKELY(t->noted == t->access + BATCH) && !take_batch(g, t)) return false;
+    if (HBG_UNLIKELY(t->producer > t->mark + HBG__SHORT_TASK_MARKS - HBG__SHORT_MARKS) && !take_marks(g, t)) return false;
     return HBG_LIKELY(put_short(g, t, own, r, *layout, writes)) || put_general(g, position, storage, r, writes);
 }
 
@@ -211,9 +208,11 @@ static bool put_after(struct hbg__call *call, const struct hbg_arg *given)
 static bool put_boundary(struct hbg__call *call, const struct hbg__known *known)
 {
     struct hbg_graph *g = call->g;
-    struct hbg__short_task t = { .nobody = 0, .mixed = true };
+    struct hbg__short_task t;
     uint32_t *layout = g->bodies->layout + known->layout, position = 0;
-    t.noted = t.access;
+    t.nobody = 0;
+    t.mixed = true;
+    t.noted = g->bodies->settled;       /* there is room for all */
     t.producer = t.mark;
     for (const struct hbg_arg *given = call->list.arg, *end = given + call->list.count; given != end; given++) {
         if (HBG_UNLIKELY(given->kind == HBG_ARG_AFTER)) {
@@ -223,7 +222,8 @@ static bool put_boundary(struct hbg__call *call, const struct hbg__known *known)
         if (given->kind - 1u < HBG_ARG_UNTRACKED ? !put_region(g, &t, position, given, &layout[position]) : !put_scalar(g, position, given)) return false;
         position++;
     }
-    return take_batch(g, &t);
+    g->bodies->settled_count = (uint32_t)(t.noted - g->bodies->settled);
+    return take_marks(g, &t);
 }
 
 static bool put_extras(struct hbg_graph *g, const struct hbg__known *known)
