@@ -185,6 +185,15 @@ void hbg__definitions_open(struct hbg__definitions *store, struct hbg__memory *m
     pthread_mutex_init(&store->lock, NULL);
 }
 
+void hbg__definitions_purge(struct hbg__definitions *store)
+{
+    pthread_mutex_lock(&store->lock);
+    store->budget_bytes = 0;
+    struct hbg__definition *gone = evict(store);
+    pthread_mutex_unlock(&store->lock);
+    destroy_all(gone);
+}
+
 void hbg__definitions_close(struct hbg__definitions *store)
 {
     while (store->newest) {             /* newest first: what a definition names is older, and pinned by it */

@@ -234,18 +234,32 @@ static void say_miss(struct hbg__call *call, const struct match *m)
     if (log && hbg__log_wants(log, HBG_LOG_DEBUG)) hbg__log_write(log, HBG_LOG_DEBUG, "hbg: a body is recorded once more: %s", text);
 }
 
-static const struct hbg__known *find_known(struct hbg__call *call, struct match *first)
+/* Where two fit, the one with less order; so what is taken does not depend on which was made first. */
+static uint32_t rank_of(const struct hbg__definition *d) { return d->wholes + 2u * d->serial; }
+
+/* Try a definition that would be better than the best so far. */
+static bool fits_better(struct hbg__call *call, const struct hbg__definition *d, uint32_t *best, struct match *first)
+{
+    struct match m = { .g = call->g, .d = d, .list = call->list };
+    if (rank_of(d) >= *best) return false;
+    if (fits(&m)) {
+        *best = rank_of(d);
+        return true;
+    }
+    if (!first->what) *first = m;
+    first->distance = first->distance || m.distance;
+    return false;
+}
+
+static const struct hbg__known *find_known(struct hbg__call *call, uint32_t *best, struct match *first)
 {
     struct hbg__bodies *b = call->g->bodies;
-    for (uint32_t i = b->known_count; i-- > 0;) {       /* the newest first */
-        struct match m = { .g = call->g, .d = b->known[i].definition, .list = call->list };
-        if (m.d->single || !is_key(&m.d->key, &call->key)) continue;
-        if (fits(&m)) return &b->known[i];
-        if (call->g->failed) return NULL;
-        if (!first->what) *first = m;
-        first->distance = first->distance || m.distance;
+    const struct hbg__known *found = NULL;
+    for (uint32_t i = b->known_count; i-- > 0 && *best > 0 && !call->g->failed;) {       /* the newest first */
+        const struct hbg__definition *d = b->known[i].definition;
+        if (!d->single && is_key(&d->key, &call->key) && fits_better(call, d, best, first)) found = &b->known[i];
     }
-    return NULL;
+    return found;
 }
 
 static uint64_t hash_key(const struct hbg__definition_key *key)
@@ -260,27 +274,35 @@ static bool is_known(const struct hbg_graph *g, const struct hbg__definition *d)
     return false;
 }
 
+/* One of the store, pinned, that is better than what was found so far; NULL: none. */
+static struct hbg__definition *find_stored(struct hbg__call *call, uint32_t *best, struct match *first, bool *in_place)
+{
+    struct hbg_graph *g = call->g;
+    struct hbg__definition *d = NULL, *found = NULL;
+    while (*best > 0 && !g->failed && (d = hbg__definition_next(g->input->definitions, &call->key, d)) != NULL) {
+        if (d->in_place) *in_place = true;
+        if (d->in_place || is_known(g, d) || !fits_better(call, d, best, first)) continue;
+        if (found) hbg__definition_unpin(found);
+        hbg__definition_pin(d);
+        found = d;
+    }
+    if (d) hbg__definition_unpin(d);
+    return found;
+}
+
 const struct hbg__known *hbg__match(struct hbg__call *call, bool *in_place, bool *wholes)
 {
     struct hbg_graph *g = call->g;
     struct match first = { .what = NULL };
-    if (g->bodies->known_count > FEW_KNOWN) call->key.hash = hash_key(&call->key);
-    const struct hbg__known *known = find_known(call, &first);
-    struct hbg__definition *d = NULL;
+    uint32_t best = UINT32_MAX;
     *in_place = false;
-    if (!known && !call->key.hash) call->key.hash = hash_key(&call->key);
-    while (!known && !g->failed && (d = hbg__definition_next(g->input->definitions, &call->key, d)) != NULL) {
-        struct match m = { .g = g, .d = d, .list = call->list };
-        if (d->in_place) *in_place = true;
-        if (d->in_place || is_known(g, d)) continue;
-        if (fits(&m)) {
-            g->recording->bodies_replayed++;
-            return hbg__know(g, d);
-        }
-        if (!first.what) first = m;
-        first.distance = first.distance || m.distance;
+    if (g->bodies->known_count > FEW_KNOWN) call->key.hash = hash_key(&call->key);
+    const struct hbg__known *known = find_known(call, &best, &first);
+    if (!known) {
+        if (!call->key.hash) call->key.hash = hash_key(&call->key);
+        struct hbg__definition *stored = find_stored(call, &best, &first, in_place);
+        if (stored) known = hbg__know(g, stored);
     }
-    if (d) hbg__definition_unpin(d);
     *wholes = first.distance;
     if (known) g->recording->bodies_replayed++;
     else if (first.what && !*in_place && !g->failed) say_miss(call, &first);

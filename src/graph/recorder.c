@@ -124,13 +124,14 @@ static struct hbg__definition *make(struct hbg__call *call, bool wholes)
 }
 
 /* Later bodies of this key are submitted in place: what they use cannot be found again. */
-static void keep_mark(struct hbg__call *call)
+static bool keep_mark(struct hbg__call *call)
 {
     struct hbg__definition *mark = hbg__definition_create(call->g->input->definitions, &call->key, 0, 0, 0, 0, 0);
-    if (!mark) return;                  /* no memory: they are recorded, each for itself */
+    if (!mark) return false;
     mark->in_place = true;
-    (void)hbg__definition_keep(mark);
+    bool kept = hbg__definition_keep(mark);
     hbg__definition_unpin(mark);
+    return kept;
 }
 
 const struct hbg__known *hbg__record_body(struct hbg__call *call, bool wholes)
@@ -141,9 +142,10 @@ const struct hbg__known *hbg__record_body(struct hbg__call *call, bool wholes)
     hbg__recording_reset(&g->bodies->recording, &g->input->buffers);
     if (!d) return NULL;
     g->recording->bodies_recorded++;
-    if (d->single) keep_mark(call);
-    else (void)hbg__definition_keep(d); /* no memory for the table: it is good for this build */
-    return hbg__know(g, d);
+    if (d->single ? keep_mark(call) : hbg__definition_keep(d)) return hbg__know(g, d);
+    hbg__graph_fail_memory(g, "definitions");
+    hbg__definition_unpin(d);
+    return NULL;
 }
 
 bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *d)

@@ -57,16 +57,19 @@ static enum hbg_status take_bytes(struct hbg_device *device, struct hbg__definit
     return HBG_OK;
 }
 
+/* Is there a device to give memory back to? One that was closed over a run which does not end keeps it. */
+static bool has_memory(const struct hbg_device *device) { return device->platform && !device->closed; }
+
 /* The newest chunk is filled anew instead, if it has the usual size. */
 static void leave_chunk(struct hbg_device *device, struct hbg__definition_chunk *chunk)
 {
     if (--chunk->live > 0) return;
     chunk->used = 0;
-    if (chunk == device->definition_chunks && chunk->size_bytes == chunk_bytes && device->platform) return;
+    if (chunk == device->definition_chunks && chunk->size_bytes == chunk_bytes && has_memory(device)) return;
     struct hbg__definition_chunk **link = &device->definition_chunks;
     while (*link != chunk) link = &(*link)->next;
     *link = chunk->next;
-    if (device->platform) device->ops->memory_free(device->platform, chunk->address, chunk->size_bytes);
+    if (has_memory(device)) device->ops->memory_free(device->platform, chunk->address, chunk->size_bytes);
     HBG__DELETE(&device->memory, chunk);
 }
 
@@ -142,7 +145,7 @@ void hbg__definitions_forget_memory(struct hbg_device *device)
     for (struct hbg__definition *d = device->definitions.newest; d; d = d->older) hbg__definition_forget(device, d);
     for (struct hbg__definition_chunk *chunk = device->definition_chunks, *next; chunk; chunk = next) {
         next = chunk->next;
-        if (device->platform) device->ops->memory_free(device->platform, chunk->address, chunk->size_bytes);
+        device->ops->memory_free(device->platform, chunk->address, chunk->size_bytes);
         HBG__DELETE(&device->memory, chunk);
     }
     device->definition_chunks = NULL;

@@ -317,6 +317,9 @@ enum hbg_status hbg_device_close(struct hbg_device *device)
     hbg__trace_drop(device->trace);
     device->trace = NULL;
     if (device->final_counters) read_counters(device, device->final_counters);
+    pthread_mutex_unlock(&device->lock);        /* the last holder of a buffer takes it */
+    hbg__definitions_purge(&device->definitions);
+    pthread_mutex_lock(&device->lock);
     hbg__device_unlock_drop(device);
     return status;
 }

@@ -300,8 +300,28 @@ static void random_bodies(struct hbg_device *device, const struct device_kind *k
     free(plan);
 }
 
+/* Every replay, of bodies and of programs, is built again and compared. */
+static void verified_bodies(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)device;
+    struct tally tally = { 0 };
+    struct plan *plan = calloc(1, sizeof *plan);
+    setenv("HBG_VERIFY_REPLAY", "1", 1);
+    struct hbg_device *verifying = device_open(kind->spec, NULL);
+    unsetenv("HBG_VERIFY_REPLAY");
+    uint64_t seed = test_seed(0x7e51f1ed + (uint64_t)kind->workers * 2 + kind->discrete);
+    for (int i = 0, count = test_scaled(200); i < count; i++, seed++) {
+        struct hbg__rng rng;
+        hbg__rng_seed(&rng, seed);
+        for (int b = 0; b <= BODIES; b++) draw_body(&rng, plan, b);
+        if (!check_plan(verifying, plan, i % 2, false, seed, &tally)) fail_msg("HBG_TEST_SEED=%llu on %s", (unsigned long long)seed, kind->spec);
+    }
+    free(plan);
+    device_close(verifying);
+}
+
 int main(void)
 {
-    static const struct device_test tests[] = { DEVICE_TEST(random_bodies) };
+    static const struct device_test tests[] = { DEVICE_TEST(random_bodies), DEVICE_TEST(verified_bodies) };
     return DEVICE_TESTS_RUN(tests);
 }

@@ -59,6 +59,42 @@ static void scopes_of(struct hbg_graph *g, struct hbg_region square)
     hbg_barrier(g);
 }
 
+/* A body in a body, with an intermediate and a look at the amounts; what it adds it takes away. */
+static void inner_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region t = hbg_alloc(g, HBG_I32, HBG_SHAPE(SIDE));
+    hbg_submit(g, SCRATCH, hbg_out(t));
+    hbg_submit(g, NOTHING, hbg_inout(hbg_args_region(args, 0)), hbg_args_scalar(args, 1));
+}
+
+static void body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    const struct life_params *p = params;
+    const int32_t *amounts = hbg_read(g, hbg_args_region(args, 1));
+    hbg_submit(g, NOTHING, hbg_in(hbg_buffer_region(p->buffer, 64, HBG_U8, HBG_SHAPE(64))), hbg_inout(hbg_args_region(args, 0)));
+    hbg_subgraph(g, hbg_key_of("inner", NULL, 0), inner_body, HBG_ARGS(hbg_inout(hbg_args_region(args, 0)), hbg_args_scalar(args, 2)));
+    for (int32_t sign = -1; amounts && sign <= 1; sign += 2) hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(sign * amounts[0]));
+}
+
+static struct hbg_region captured;
+static void capturing_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, ADD, hbg_inout(captured), hbg_args_scalar(args, 0));
+}
+
+static void bodies_of(struct hbg_graph *g, const struct hbg_args *args, const struct life_params *p)
+{
+    struct hbg_region square = hbg_args_region(args, 0), amounts = hbg_args_region(args, 1);
+    for (int64_t i = 0; i < 6 && i < square.shape[0]; i++) {
+        struct hbg_arg amount = i % 2 ? hbg_args_scalar(args, 2) : hbg_i32((int32_t)i);
+        hbg_subgraph(g, HBG_KEY("body", *p), body, HBG_ARGS(hbg_inout(hbg_index(square, 0, i / 2)), hbg_in(amounts), amount));
+    }
+    captured = hbg_index(square, 0, 0);
+    for (int32_t i = 0; i < 2; i++) hbg_subgraph(g, hbg_key_of("captures", NULL, 0), capturing_body, HBG_ARGS(hbg_i32(2 * i - 1)));
+}
+
 static void many_kinds(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     const struct life_params *p = params;
@@ -69,6 +105,7 @@ static void many_kinds(struct hbg_graph *g, const struct hbg_args *args, const v
     hbg_guard(g, bytes, sizeof bytes);
     views_of(g, square);
     scopes_of(g, square);
+    bodies_of(g, args, p);
     for (int64_t i = 0; amounts && i < square.shape[0]; i++) hbg_submit(g, ADD, hbg_inout(hbg_index(square, 0, i)), hbg_i32(amounts[i] + sum));
     struct hbg_task a = hbg_submit(g, ADD, hbg_inout(hbg_index(square, 0, 0)), hbg_args_scalar(args, 2));
     hbg_noop(g, hbg_after(a), hbg_in(square));
