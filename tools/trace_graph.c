@@ -16,15 +16,16 @@ static bool is(const struct trace_record *r, const char *name)
 
 static bool tells_task(const struct trace_record *r)
 {
-    return is(r, TRACE_TASK) || is(r, TRACE_NOOP) || is(r, TRACE_EDGES);
+    return is(r, TRACE_TASK) || is(r, TRACE_NOOP) || is(r, TRACE_SUBMISSION) || is(r, TRACE_EDGES);
 }
 
 /* ---- reading ---- */
 
-/* How many tasks and edges the round tells of. False: a record without a task, or one beyond all that hbg builds. */
-static bool measure(const struct trace_rounds *t, const struct trace_round *round, size_t *tasks, size_t *edges)
+/* How many tasks and edges the round tells of, and tasks that were on a core. False: a record without a task, or one beyond all that
+   hbg builds. */
+static bool measure(const struct trace_rounds *t, const struct trace_round *round, size_t *tasks, size_t *edges, size_t *executed)
 {
-    *tasks = *edges = 0;
+    *tasks = *edges = *executed = 0;
     for (size_t i = 0; i < round->count; i++) {
         const struct trace_record *r = t->record[round->first + i];
         const char *text;
@@ -36,6 +37,7 @@ static bool measure(const struct trace_rounds *t, const struct trace_round *roun
             return false;
         if (task >= *tasks)
             *tasks = task + 1;
+        *executed += is(r, TRACE_TASK);
         text = hbg__trace_note(t->log, r, "producers");
         *edges += text && *text;
         for (; text && *text; text++)
@@ -44,14 +46,14 @@ static bool measure(const struct trace_rounds *t, const struct trace_round *roun
     return true;
 }
 
-/* "1,2,3" behind those that are there. False: it does not read, or one of them is not before the task. */
+/* "1,2,3" behind those that are there. False: it does not read, or one of them is no other task. */
 static bool take_producers(struct trace_graph *g, uint32_t task, const char *text)
 {
     while (text && *text) {
         char *end;
         unsigned long producer = strtoul(text, &end, 10);
 
-        if (end == text || producer >= task || (*end && *end != ','))
+        if (end == text || producer >= g->task_count || producer == task || (*end && *end != ','))
             return false;
         g->producer[g->producer_count++] = (uint32_t)producer;
         g->task[task].producer_count++;
@@ -63,7 +65,7 @@ static bool take_producers(struct trace_graph *g, uint32_t task, const char *tex
 /* The first record of a task; those with further producers follow, and may not stand beside it: they go where it says. */
 static bool take_task(struct trace_graph *g, const struct trace_log *log, const struct trace_record *r)
 {
-    uint64_t id = 0, core = 0;
+    uint64_t id = 0, core = 0, around = 0;
     struct trace_task *task;
 
     (void)hbg__trace_number(log, r, "task", &id);
@@ -71,12 +73,14 @@ static bool take_task(struct trace_graph *g, const struct trace_log *log, const 
     if (task->present)
         return false;
     task->present = true;
-    task->noop = is(r, TRACE_NOOP);
-    task->started = r->ts;
+    task->noop = !is(r, TRACE_TASK);
     task->ended = r->ts + r->dur;
+    task->started = is(r, TRACE_SUBMISSION) ? task->ended : r->ts;
     task->kernel = hbg__trace_note(log, r, "kernel");
+    task->subgraph = hbg__trace_note(log, r, "subgraph");
+    task->submission = hbg__trace_number(log, r, "submission", &around) && around < UINT32_MAX ? (uint32_t)around : UINT32_MAX;
     if (!task->kernel)
-        task->kernel = "noop";
+        task->kernel = task->noop && task->subgraph ? task->subgraph : "noop";
     if (!hbg__trace_number(log, r, "ready", &task->ready))
         task->ready = 0;
     if (!hbg__trace_number(log, r, "dispatched", &task->dispatched))
@@ -85,8 +89,27 @@ static bool take_task(struct trace_graph *g, const struct trace_log *log, const 
         return false;
     task->core = (uint32_t)core;
     task->first_producer = g->producer_count;
+    g->order[g->present_count++] = (uint32_t)id;
     g->executed += !task->noop;
     return take_producers(g, (uint32_t)id, hbg__trace_note(log, r, "producers"));
+}
+
+/* Is every task that is present behind those of its producers that are? */
+static bool is_ordered(const struct trace_graph *g)
+{
+    bool *seen = calloc(g->task_count + 1, sizeof *seen), good = seen != NULL;
+
+    for (size_t i = 0; good && i < g->present_count; i++) {
+        const struct trace_task *task = &g->task[g->order[i]];
+
+        for (size_t k = 0; good && k < task->producer_count; k++) {
+            uint32_t producer = g->producer[task->first_producer + k];
+            good = seen[producer] || !g->task[producer].present;
+        }
+        seen[g->order[i]] = true;
+    }
+    free(seen);
+    return good;
 }
 
 static int by_task(const void *a, const void *b)
@@ -118,6 +141,8 @@ static const char *take_all(struct trace_graph *g, const struct trace_rounds *t,
         id = next;
     }
     free(told);
+    if (!wrong && !is_ordered(g))
+        wrong = "a task is told of before one that it waits for";
     return wrong;
 }
 
@@ -166,8 +191,8 @@ static bool find_floor(struct trace_graph *g)
 
     if (!latest)
         return false;
-    for (size_t i = 0; i < g->task_count; i++) {
-        struct trace_task *task = &g->task[i];
+    for (size_t i = 0; i < g->present_count; i++) {
+        struct trace_task *task = &g->task[g->order[i]];
 
         for (size_t k = 0; k < task->producer_count; k++) {
             uint64_t end = g->task[g->producer[task->first_producer + k]].earliest;
@@ -181,15 +206,16 @@ static bool find_floor(struct trace_graph *g)
     }
     for (size_t i = 0; i < g->task_count; i++)
         latest[i] = g->floor;
-    for (size_t i = g->task_count; i-- > 0;) {
-        const struct trace_task *task = &g->task[i];
+    for (size_t i = g->present_count; i-- > 0;) {
+        struct trace_task *task = &g->task[g->order[i]];
+        uint64_t own = latest[g->order[i]];
 
         for (size_t k = 0; k < task->producer_count; k++) {
             uint64_t *end = &latest[g->producer[task->first_producer + k]];
-            if (latest[i] - length(task) < *end)
-                *end = latest[i] - length(task);
+            if (own - length(task) < *end)
+                *end = own - length(task);
         }
-        g->task[i].slack = latest[i] - task->earliest;
+        task->slack = own - task->earliest;
     }
     free(latest);
     return true;
@@ -199,7 +225,7 @@ const char *hbg__trace_graph_make(struct trace_graph *graph, const struct trace_
 {
     const struct trace_record *wall = hbg__trace_round_find(rounds, round, TRACE_WALL);
     const char *wrong = NULL;
-    size_t tasks, edges;
+    size_t tasks, edges, told;
     uint64_t executed;
 
     memset(graph, 0, sizeof *graph);
@@ -207,19 +233,20 @@ const char *hbg__trace_graph_make(struct trace_graph *graph, const struct trace_
         return "it never ran on the device";
     graph->begin = wall->ts;
     graph->end = wall->ts + wall->dur;
-    if (!measure(rounds, round, &tasks, &edges))
+    if (!measure(rounds, round, &tasks, &edges, &told))
         return "the record of a task does not read";
+    if (told != executed)
+        return told ? "records of its tasks are missing: a larger ring of them keeps more (trace_records)" : "its tasks were not recorded: that takes HBG_TRACE=task";
     if (tasks > MISSING_MOST * (round->count + 64))
         return "most records of its tasks are missing";
     graph->task = calloc(tasks + 1, sizeof *graph->task);
+    graph->order = malloc((tasks + 1) * sizeof *graph->order);
     graph->producer = malloc((edges + 1) * sizeof *graph->producer);
     graph->task_count = tasks;
-    if (!graph->task || !graph->producer)
+    if (!graph->task || !graph->order || !graph->producer)
         wrong = "there is no memory for its tasks";
     if (!wrong)
         wrong = take_all(graph, rounds, round);
-    if (!wrong && graph->executed != executed)
-        wrong = graph->executed ? "records of its tasks are missing: a larger ring of them keeps more (trace_records)" : executed ? "its tasks were not recorded: that takes HBG_TRACE=task" : NULL;
     if (!wrong && (!link_cores(graph) || !find_floor(graph)))
         wrong = "there is no memory for its tasks";
     if (wrong)
@@ -230,6 +257,7 @@ const char *hbg__trace_graph_make(struct trace_graph *graph, const struct trace_
 void hbg__trace_graph_free(struct trace_graph *graph)
 {
     free(graph->task);
+    free(graph->order);
     free(graph->producer);
     memset(graph, 0, sizeof *graph);
 }

@@ -7,6 +7,8 @@
  *     started      the kernel was called
  *     ended        it returned
  *
+ * Nodes of a submission are tasks like any others; the submission itself is one that takes no time, when its last node has ended.
+ *
  * floor      the longest chain of kernels, one after the other without a gap: no number of cores is faster
  * slack      how much longer a task could have taken without a longer floor
  * path       backwards from the end: why did this task start only then? Because its last producer ended then (data), or because its
@@ -18,9 +20,11 @@
 #include "trace_rounds.h"
 
 struct trace_task {
-    bool present, noop;
+    bool present, noop;                 /* noop: it was on no core */
     uint32_t core;
     const char *kernel;
+    const char *subgraph;               /* the body that it is a node of, or is; NULL: none */
+    uint32_t submission;                /* of a node; UINT32_MAX: it is none */
     uint64_t ready, dispatched, started, ended;
     size_t first_producer, producer_count;      /* places in trace_graph.producer */
     uint64_t earliest, slack;           /* of the floor: when it would end; see above */
@@ -29,8 +33,9 @@ struct trace_task {
 
 struct trace_graph {
     struct trace_task *task;            /* by id */
+    uint32_t *order;                    /* those that are present, each behind its producers */
     uint32_t *producer;
-    size_t task_count, producer_count, executed;
+    size_t task_count, present_count, producer_count, executed;
     uint64_t begin, end;                /* of the device's work: the makespan */
     uint64_t floor, work;               /* work: all kernels, one after the other */
 };

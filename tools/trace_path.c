@@ -21,6 +21,22 @@ static void print_share(FILE *file, const char *what, uint64_t ns, uint64_t whol
     fprintf(file, "  %-28s %11s %6.1f %%\n", what, hbg__table_time((double)ns, text), whole ? 100 * (double)ns / (double)whole : 0);
 }
 
+/* Of a node: " in layer 12", the submission. */
+static void print_body(FILE *file, const struct trace_task *task)
+{
+    if (task->subgraph && task->submission != UINT32_MAX)
+        fprintf(file, " in %s %" PRIu32, task->subgraph, task->submission);
+    fputc('\n', file);
+}
+
+static void json_body(struct hbg__json *json, const struct trace_task *task)
+{
+    if (task->subgraph)
+        hbg__json_key_string(json, "subgraph", task->subgraph);
+    if (task->submission != UINT32_MAX)
+        hbg__json_key_u64(json, "submission", task->submission);
+}
+
 void hbg__trace_path_print(FILE *file, const struct trace_graph *g, const struct trace_path *path, uint64_t run)
 {
     uint64_t makespan = g->end - g->begin, at = g->begin;
@@ -43,10 +59,12 @@ void hbg__trace_path_print(FILE *file, const struct trace_graph *g, const struct
         const struct trace_step *step = &path->step[i];
 
         at += step->gap;
-        if (i < STEPS)
-            fprintf(file, "  %8" PRIu32 " %5" PRIu32 " %6s %11s %11s %11s  %s\n", step->task, g->task[step->task].core, why_name[step->why],
+        if (i < STEPS) {
+            fprintf(file, "  %8" PRIu32 " %5" PRIu32 " %6s %11s %11s %11s  %s", step->task, g->task[step->task].core, why_name[step->why],
                     hbg__table_time((double)step->gap, gap), hbg__table_time((double)(at - g->begin), begin),
                     hbg__table_time((double)step->run, length), g->task[step->task].kernel);
+            print_body(file, &g->task[step->task]);
+        }
         at += step->run;
     }
     if (path->count > STEPS)
@@ -91,6 +109,7 @@ bool hbg__trace_path_json(FILE *file, const struct trace_graph *g, const struct 
         hbg__json_open_object(&json);
         hbg__json_key_u64(&json, "task", i);
         hbg__json_key_string(&json, "kernel", task->kernel);
+        json_body(&json, task);
         hbg__json_key_u64(&json, "core", task->core);
         hbg__json_key_u64(&json, "started", task->started);
         hbg__json_key_u64(&json, "ended", task->ended);

@@ -18,7 +18,7 @@ struct writer {
     struct hbg__json json;
     const struct trace_rounds *rounds;
     uint64_t base;                      /* the earliest time of all */
-    uint64_t flows, drawn, edges;
+    uint64_t flows, drawn, edges, submissions;
     const uint64_t *slot_next;          /* of a round: when the next one on its slot begins */
 };
 
@@ -84,6 +84,29 @@ static uint64_t slot_of(const struct trace_rounds *t, const struct trace_round *
     return slot < 1000 ? slot : 999;
 }
 
+/* Submissions overlap: each is a pair of events of its own, which share a track where they can. */
+static void write_submission(struct writer *w, const struct trace_record *r)
+{
+    const struct trace_log *log = w->rounds->log;
+    const char *name = hbg__trace_note(log, r, "subgraph");
+
+    for (int end = 0; end < 2; end++) {
+        open_event(w, end ? "e" : "b", name ? name : "submission", r->session, LANE_SCHEDULER, end ? r->ts + r->dur : r->ts);
+        hbg__json_key_string(&w->json, "cat", "submission");
+        hbg__json_key_u64(&w->json, "id", w->submissions);
+        if (!end) {
+            hbg__json_key(&w->json, "args");
+            hbg__json_open_object(&w->json);
+            hbg__json_key_u64(&w->json, "run", r->invocation);
+            for (uint32_t i = 0; i < r->note_count; i++)
+                hbg__json_key_string(&w->json, log->note[r->first_note + i].key, log->note[r->first_note + i].value);
+            hbg__json_close(&w->json);
+        }
+        hbg__json_close(&w->json);
+    }
+    w->submissions++;
+}
+
 static void write_record(struct writer *w, const struct trace_round *round, const struct trace_record *r)
 {
     const struct trace_log *log = w->rounds->log;
@@ -92,6 +115,8 @@ static void write_record(struct writer *w, const struct trace_round *round, cons
     if (strcmp(r->name, TRACE_TASK) == 0) {
         (void)hbg__trace_number(log, r, "core", &core);
         write_span(w, r, LANE_CORE + (core < 1000000 ? core : 999999), hbg__trace_note(log, r, "kernel") ? hbg__trace_note(log, r, "kernel") : "task", end);
+    } else if (strcmp(r->name, TRACE_SUBMISSION) == 0) {
+        write_submission(w, r);
     } else if (stays_open(r->name)) {
         /* a run is over a moment after its slot was given to the next one */
         write_span(w, r, LANE_SLOT + slot_of(w->rounds, round), r->name, end > next && next > r->ts ? next : end);

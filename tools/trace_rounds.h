@@ -16,6 +16,7 @@
 #define TRACE_WALL "chip.run.runner_run.device_wall"
 #define TRACE_TASK TRACE_WALL ".task"
 #define TRACE_NOOP TRACE_WALL ".noop"
+#define TRACE_SUBMISSION TRACE_WALL ".submission"
 #define TRACE_EDGES TRACE_WALL ".edges"
 #define TRACE_USER "ext."
 

@@ -339,6 +339,147 @@ static void a_task_with_many_producers(void **state)
     hbg__trace_log_free(&log);
 }
 
+/* ---- submissions and their nodes ---- */
+
+#define KEY(text) hbg_key_of(text, NULL, 0)
+#define CELL(x, i) hbg_cell((x), HBG_SHAPE(4), HBG_SHAPE(i))
+
+/* (a): 0 add a, 1 noop after it */
+static void inner_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_noop(g, hbg_after(hbg_submit(g, ADD_ONE, hbg_inout(hbg_args_region(args, 0)))));
+}
+
+/* (a, b): 0 add a, 1 inner a, 2 add b */
+static void outer_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region a = hbg_args_region(args, 0);
+    hbg_submit(g, ADD_ONE, hbg_inout(a));
+    hbg_subgraph(g, KEY("inner"), inner_body, HBG_ARGS(hbg_inout(a)));
+    hbg_submit(g, ADD_ONE, hbg_inout(hbg_args_region(args, 1)));
+}
+
+static void empty_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)g;
+    (void)args;
+    (void)params;
+}
+
+/* 0 add a, 1 outer a b, 2 empty a, 3 add a, 4 add b; nodes of 1 are 5, 6, 7, and those of 6 are 8, 9 */
+static void build_bodies(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region a = CELL(hbg_args_region(args, 0), 0), b = CELL(hbg_args_region(args, 0), 1);
+    hbg_submit(g, ADD_ONE, hbg_inout(a));
+    hbg_subgraph(g, KEY("outer"), outer_body, HBG_ARGS(hbg_inout(a), hbg_inout(b)));
+    hbg_subgraph(g, KEY("empty"), empty_body, HBG_ARGS(hbg_inout(a)));
+    hbg_submit(g, ADD_ONE, hbg_inout(a));
+    hbg_submit(g, ADD_ONE, hbg_inout(b));
+}
+
+static const struct { const char *kind, *producers, *subgraph, *submission; } told_of[] = {
+    { "task", NULL, NULL, NULL }, { "submission", "6,7", "outer", NULL }, { "submission", "1", "empty", NULL }, { "task", "2", NULL, NULL },
+    { "task", "1", NULL, NULL }, { "task", "0", "outer", "1" }, { "submission", "9", "inner", "1" }, { "task", "0", "outer", "1" },
+    { "task", "5", "inner", "6" }, { "noop", "8", "inner", "6" },
+};
+enum { TOLD = sizeof told_of / sizeof *told_of };
+
+static const struct trace_record *find_told(const struct trace_log *log, uint64_t invocation, uint64_t task)
+{
+    for (size_t i = 0; i < log->record_count; i++) {
+        const struct trace_record *r = &log->record[i];
+        uint64_t own;
+        if (r->invocation == invocation && r->depth == 3 && hbg__trace_number(log, r, "task", &own) && own == task) return r;
+    }
+    return NULL;
+}
+
+static void same_text(const char *text, const char *expected)
+{
+    if (!text || !expected) assert_ptr_equal(text, expected);
+    else assert_string_equal(text, expected);
+}
+
+/* Each one behind its producers, and ready when the last of these ended. */
+static void check_told(const struct trace_log *log, uint64_t invocation)
+{
+    for (uint64_t task = 0; task < TOLD; task++) {
+        const struct trace_record *r = find_told(log, invocation, task);
+        const char *producers = hbg__trace_note(log, r, "producers");
+        uint64_t ready = 0;
+        assert_string_equal(strrchr(r->name, '.') + 1, told_of[task].kind);
+        same_text(producers, told_of[task].producers);
+        same_text(hbg__trace_note(log, r, "subgraph"), told_of[task].subgraph);
+        same_text(hbg__trace_note(log, r, "submission"), told_of[task].submission);
+        for (char *end; producers && *producers; producers = *end ? end + 1 : end) {
+            const struct trace_record *before = find_told(log, invocation, strtoul(producers, &end, 10));
+            assert_true(before->sequence < r->sequence);
+            if (before->ts + before->dur > ready) ready = before->ts + before->dur;
+        }
+        if (ready) assert_int_equal(number(log, r, "ready"), ready);
+        if (strcmp(told_of[task].kind, "submission") == 0) assert_int_equal(r->ts + r->dur, ready);
+    }
+    assert_int_equal(find_told(log, invocation, 1)->ts, find_told(log, invocation, 5)->ts < find_told(log, invocation, 7)->ts ? find_told(log, invocation, 5)->ts : find_told(log, invocation, 7)->ts);
+    assert_int_equal(number(log, find_told(log, invocation, 1), "nodes"), 5);
+}
+
+static void submissions_and_their_nodes(void **state)
+{
+    static const char *const specs[] = { "cpu:workers=1", "cpu:workers=2", "cpu:workers=4,memory=discrete" };
+    (void)state;
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        int32_t x[8] = { 0 };
+        char path[TRACE_PATH];
+        trace_path(path);
+        struct hbg_device *device = trace_open(specs[i], HBG_TRACE_TASK, path);
+        struct hbg_program *program = make_program(device, build_bodies, true);
+        for (int run = 0; run < 3; run++) runs_well(program, LIST(hbg_inout(hbg_host(x, HBG_I32, HBG_SHAPE(8)))), NULL);
+        hbg_program_destroy(program);
+        assert_int_equal(hbg_device_close(device), HBG_OK);
+        struct trace_log log = read_log(path);
+        for (uint64_t run = 1; run <= 3; run++) {
+            check_told(&log, run);
+            check_nesting(&log, run);
+        }
+        hbg__trace_log_free(&log);
+    }
+}
+
+/* 0 fails, 1 comes after it */
+static void failing_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, FAIL, hbg_inout(hbg_args_region(args, 0)));
+    hbg_submit(g, ADD_ONE, hbg_inout(hbg_args_region(args, 0)));
+}
+
+static void build_failing(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_subgraph(g, KEY("fails"), failing_body, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+    hbg_submit(g, ADD_ONE, hbg_inout(hbg_args_region(args, 0)));
+}
+
+/* What was on no core has no record, and neither has a submission that did not come to its end. */
+static void a_submission_that_fails(void **state)
+{
+    char path[TRACE_PATH];
+    int32_t x[8] = { 0 };
+    (void)state;
+    trace_path(path);
+    struct hbg_device *device = trace_open("cpu:workers=2", HBG_TRACE_TASK, path);
+    struct hbg_program *program = make_program(device, build_failing, false);
+    assert_int_equal(hbg_run_sync(program, LIST(hbg_inout(hbg_host(x, HBG_I32, HBG_SHAPE(8)))), NULL), HBG_E_KERNEL);
+    hbg_program_destroy(program);
+    assert_int_equal(hbg_device_close(device), HBG_OK);
+    struct trace_log log = read_log(path);
+    for (uint64_t task = 0; task < 4; task++) assert_int_equal(find_told(&log, 1, task) != NULL, task == 2);
+    hbg__trace_log_free(&log);
+}
+
 /* ---- spans of users ---- */
 
 enum { THREADS = 8, SPANS = 10000 };
@@ -509,6 +650,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_phase_is_a_span), cmocka_unit_test(levels_and_their_copies), cmocka_unit_test(every_way_out_closes_the_spans),
         cmocka_unit_test(each_task_is_recorded), cmocka_unit_test(a_full_ring_keeps_the_last), cmocka_unit_test(a_task_with_many_producers),
+        cmocka_unit_test(submissions_and_their_nodes), cmocka_unit_test(a_submission_that_fails),
         cmocka_unit_test(many_threads_tell), cmocka_unit_test(destinations), cmocka_unit_test(the_environment),
         cmocka_unit_test(what_cannot_be_written_is_counted),
     };

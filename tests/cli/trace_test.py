@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`hbg run --trace` and `hbg trace`: the tables hold what the records say, and a log that is not whole is told of."""
+import collections
 import json
 import os
 import re
@@ -179,6 +180,24 @@ def check_path(folder):
     told = json.loads(hbg("trace", path, "--critical-path", "--json", "-").stdout)
     assert sum(told["blame"].values()) == told["makespan_ns"] == 70 and told["blame"]["kernels_ns"] == told["work_ns"] == 65
     assert [s["after"] for s in told["path"]] == ["start", "data", "core", "data"]
+    # a submission, 1, whose nodes are 3 and 4; it takes no time of its own, and 2 waits for it
+    log = Log()
+    log.run(1, 900, (1000, 1060), 1100, 4)
+    log.task(0, "A", 0, 1000, 10, 1000, "")
+    log.task(3, "B", 0, 1010, 20, 1010, "0")
+    log.task(4, "C", 0, 1030, 10, 1030, "3")
+    log.add("chip.run.runner_run.device_wall.submission", 1010, 30, task=1, subgraph="body", nodes=2, ready=1040, producers="4")
+    log.task(2, "D", 0, 1040, 20, 1040, "1")
+    log.write(path)
+    told = json.loads(hbg("trace", path, "--critical-path", "--json", "-").stdout)
+    assert (told["makespan_ns"], told["floor_ns"], told["work_ns"]) == (60, 60, 60) and all(t["slack_ns"] == 0 for t in told["tasks"])
+    assert [(s["task"], s["after"]) for s in told["path"]] == [(0, "start"), (3, "data"), (4, "data"), (2, "data")]
+    log = Log()
+    log.run(1, 900, (1000, 1060), 1100, 2)
+    log.task(0, "A", 0, 1000, 10, 1000, "1")
+    log.task(1, "B", 0, 1010, 20, 1010, "0")
+    log.write(path)
+    assert "a task is told of before one that it waits for" in hbg("trace", path, "--critical-path", status=1).stderr
     # a task whose record was lost on the device
     log = Log()
     log.run(1, 900, (1000, 1070), 1100, 2)
@@ -197,6 +216,41 @@ def check_real_path(path):
             assert sum(told["blame"].values()) == told["makespan_ns"] and told["floor_ns"] <= told["makespan_ns"], (device, told["blame"])
             assert sum(s["gap_ns"] + s["kernel_ns"] for s in told["path"]) + told["blame"]["end_ns"] == told["makespan_ns"]
             assert len(told["tasks"]) == 120 and min(t["slack_ns"] for t in told["tasks"]) == 0
+
+
+def shape(path):
+    """How many tasks ran of each kernel, and how many stand on the longest chain, by the records of the first run."""
+    depth, kernels, submissions = {}, collections.Counter(), 0
+    for line in open(path):
+        kind = re.search(r" inv=1 .* name=chip\.run\.runner_run\.device_wall\.(\w+) ", line)
+        if not kind:
+            continue
+        notes = dict(note.split("=", 1) for note in line.split()[1:-1])
+        before = max([depth[p] for p in notes.get("producers", "").split(",") if p], default=0)
+        if kind[1] == "task":
+            kernels[notes["kernel"]] += 1
+        submissions += kind[1] == "submission"
+        depth[notes["task"]] = before + (kind[1] == "task")
+    return kernels, max(depth.values()), submissions
+
+
+def check_subgraphs(path, folder):
+    """The layers of a decoder as subgraphs have the critical path of their tasks submitted one by one."""
+    events = os.path.join(folder, "events.json")
+    shapes = []
+    for subgraph in (0, 1):
+        hbg("run", "decoder", "layers=3", "hidden=64", "ffn=96", "context=60", f"subgraph={subgraph}", "--trace", path, "--trace-level", "task", "--rounds", "3")
+        shapes.append(shape(path))
+        told = json.loads(hbg("trace", path, "--critical-path", "--json", "-").stdout)
+        assert sum(told["blame"].values()) == told["makespan_ns"] and told["floor_ns"] <= told["makespan_ns"]
+        assert len(told["tasks"]) == sum(shapes[-1][0].values()) and min(t["slack_ns"] for t in told["tasks"]) == 0
+        assert {t.get("subgraph", "") for t in told["tasks"]} == ({"", "decoder layer"} if subgraph else {""})
+        hbg("trace", path, "--perfetto", events, "--page", os.path.join(folder, "page.html"))
+        shown = json.load(open(events))["traceEvents"]
+        check_nesting(shown)
+        assert sum(e["ph"] == "b" for e in shown) == sum(e["ph"] == "e" for e in shown) == (7 * 3 if subgraph else 0)
+    assert shapes[0][:2] == shapes[1][:2] and (shapes[0][2], shapes[1][2]) == (0, 3), shapes
+    assert " in decoder layer " in hbg("trace", path, "--critical-path").stdout
 
 
 def check_together(path, folder):
@@ -300,6 +354,7 @@ def main():
         assert not any("device_wall." in p["name"] for p in trace_json(path)["programs"][0]["phases"])
         check_path(folder)
         check_real_path(path)
+        check_subgraphs(path, folder)
         check_together(path, folder)
         check_perfetto(path, folder)
         check_overlap(path, folder)
