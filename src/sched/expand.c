@@ -31,7 +31,7 @@
 #include "sched/roots.h"
 #include "sched/wake_list.h"
 
-static const uint32_t range_min = 4, range_max = 512;
+static const uint32_t range_min = HBG__ROOT_RANGE_MIN, range_max = HBG__ROOT_RANGE_MAX;
 
 /* ---- activation ---- */
 

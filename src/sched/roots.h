@@ -14,6 +14,9 @@
 #include "sched/sched.h"
 
 enum { HBG__ROOT_RANGE_MAX = 512 };
+#ifndef HBG__ROOT_RANGE_MIN
+#define HBG__ROOT_RANGE_MIN 4u          /* of a submission */
+#endif
 
 static inline void hbg__roots_forget(struct hbg__root_range *range)
 {

@@ -21,6 +21,7 @@
 
 #define HBG_ATOMIC_MODEL
 #define HBG__DEQUE_CAPACITY 2u
+#define HBG__ROOT_RANGE_MIN 1u
 #include "atomic/atomic.h"
 
 /* Executions at random, then all those with up to `bound` forced context switches. */

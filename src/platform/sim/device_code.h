@@ -2,7 +2,8 @@
 /* device_code.h - the scheduler as `sim` has it: the same sources over other atomics, and with other names for the linker.
  *
  * Whoever includes this sees `struct hbg__sched` of a simulated device. Its own queues are shorter than those of `cpu`, so that
- * graphs of some ten tasks overflow into the shared ring and the spill list; nothing else differs.
+ * graphs of some ten tasks overflow into the shared ring and the spill list, and ranges of a submission's roots, so that the few
+ * that there are go to several workers; nothing else differs.
  */
 #ifndef HBG_PLATFORM_SIM_DEVICE_CODE_H
 #define HBG_PLATFORM_SIM_DEVICE_CODE_H
@@ -13,6 +14,7 @@
 
 #define HBG_ATOMIC_SIM 1
 #define HBG__DEQUE_CAPACITY 4u
+#define HBG__ROOT_RANGE_MIN 1u
 
 #define hbg__core_open hbg__sim_core_open
 #define hbg__core_begin hbg__sim_core_begin
