@@ -49,6 +49,12 @@ static inline void hbg__context_enter(struct hbg__worker *worker, uint32_t activ
     hbg__store_release64(&worker->inside, (uint64_t)worker->generation << 32 | activation);
 }
 
+/* The task of an entry that was taken, which the worker turns to. */
+static inline uint32_t hbg__take_entry(struct hbg__worker *worker, uint64_t entry)
+{
+    return HBG_LIKELY(entry >> 32 == worker->activation) ? hbg__entry_task(entry) : hbg__turn(worker, entry);
+}
+
 /* The task is skipped; of a submission, all that is inside of it as well, which nobody activates. */
 static inline void hbg__count_skipped(struct hbg__worker *worker, const struct hbg__task_record *record)
 {

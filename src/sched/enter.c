@@ -20,6 +20,7 @@ static void begin(struct hbg__worker *worker, uint32_t generation)
     const struct hbg__sched_run *run = &worker->sched->run;
     worker->generation = generation;
     hbg__core_begin(&worker->core, run->launch, run->graph.payload);
+    worker->activation = 0;
     worker->next = HBG__NIL;
     worker->drain = 0;
     hbg__roots_forget(&worker->roots);

@@ -142,11 +142,7 @@ static uint32_t claim_roots(struct hbg__worker *worker)
         hbg__store_relaxed32(&own->cursor, own->root_count);    /* relaxed: likewise */
     }
     if (!room) return scatter(worker, root, length);
-    if (has_range(&worker->roots)) worker->outer_roots = worker->roots;
-    worker->roots.at = root;
-    worker->roots.end = root + length;
-    worker->roots.floor = hbg__deque_bottom(&worker->deque);
-    worker->roots.activation = worker->activation;
+    hbg__roots_take(worker, worker->activation, root, length);
     return hbg__roots_next(worker);
 }
 

@@ -54,12 +54,6 @@ static bool steal(struct hbg__worker *worker, uint64_t now_ns, uint64_t *entry)
     return false;
 }
 
-/* The task of an entry that was taken from others. */
-static uint32_t task_of(struct hbg__worker *worker, uint64_t entry)
-{
-    return entry >> 32 == worker->activation ? hbg__entry_task(entry) : hbg__turn(worker, entry);
-}
-
 /* Of an activation, or 0 of the outermost image: its first slot among the run's. */
 static uint32_t slot_base(const struct hbg__sched_run *run, uint32_t activation)
 {
@@ -80,13 +74,13 @@ uint32_t hbg__find(struct hbg__worker *worker, uint64_t now_ns)
     struct hbg__sched *sched = worker->sched;
     uint64_t entry;
     if (sched->run.mode != HBG__MODE_WAKE) return HBG__NIL;
-    if (hbg__ring_has_entries(&sched->ring) && hbg__ring_pop(&sched->ring, &entry)) return task_of(worker, entry);
+    if (hbg__ring_has_entries(&sched->ring) && hbg__ring_pop(&sched->ring, &entry)) return hbg__take_entry(worker, entry);
     if (hbg__roots_claim(worker)) {
         if (hbg__roots_left(sched) && hbg__bell_has_sleepers(&sched->bell)) hbg__hint(sched);
         return hbg__roots_next(worker);
     }
-    if (pop_spilled(sched, &entry)) return task_of(worker, entry);
-    if (sched->options.worker_count > 1 && steal(worker, now_ns, &entry)) return task_of(worker, entry);
+    if (pop_spilled(sched, &entry)) return hbg__take_entry(worker, entry);
+    if (sched->options.worker_count > 1 && steal(worker, now_ns, &entry)) return hbg__take_entry(worker, entry);
     return HBG__NIL;
 }
 

@@ -25,10 +25,21 @@ static inline void hbg__roots_forget(struct hbg__root_range *range)
     range->activation = 0;
 }
 
+/* A range that is claimed is the worker's next; the one in use, if there is one, comes after it. */
+static inline void hbg__roots_take(struct hbg__worker *worker, uint32_t activation, const uint32_t *root, uint32_t length)
+{
+    uint64_t floor = hbg__deque_bottom(&worker->deque);
+    if (worker->roots.at != worker->roots.end) worker->outer_roots = worker->roots;
+    worker->roots.at = root;
+    worker->roots.end = root + length;
+    worker->roots.floor = floor;
+    worker->roots.activation = activation;
+}
+
 /* The range is used up: the one that came before it, if any. False: none. */
 static inline bool hbg__roots_drop(struct hbg__worker *worker)
 {
-    if (worker->roots.floor == HBG__NO_FLOOR) return false;
+    if (worker->roots.at == NULL) return false;
     worker->roots = worker->outer_roots;
     hbg__roots_forget(&worker->outer_roots);
     return true;
@@ -64,10 +75,7 @@ static inline bool hbg__roots_claim(struct hbg__worker *worker)
     at = hbg__fetch_add_relaxed32(&sched->cursor, length);      /* relaxed: likewise */
     if (at >= count) return false;
     if (length > count - at) length = count - at;
-    worker->roots.at = sched->run.roots + at;
-    worker->roots.end = worker->roots.at + length;
-    worker->roots.floor = hbg__deque_bottom(&worker->deque);
-    worker->roots.activation = 0;
+    hbg__roots_take(worker, 0, sched->run.roots + at, length);
     return true;
 }
 

@@ -123,8 +123,8 @@ struct hbg__fault {
 
 /* Roots claimed and not yet run, all of one image. What the own queue holds below `floor` comes after them. */
 struct hbg__root_range {
-    const uint32_t *at, *end;
-    uint64_t floor;                     /* the queue's bottom when they were claimed; HBG__NO_FLOOR: there is no range */
+    const uint32_t *at, *end;           /* NULL: there is no range */
+    uint64_t floor;                     /* the queue's bottom when they were claimed; without a range HBG__NO_FLOOR */
     uint32_t activation;
 };
 #define HBG__NO_FLOOR UINT64_MAX

@@ -21,15 +21,18 @@ static inline uint32_t take_own(struct hbg__worker *worker)
     }
     do {
         if (hbg__deque_bottom(&worker->deque) != worker->roots.floor && hbg__deque_take(&worker->deque, &entry))
-            return HBG_LIKELY(entry >> 32 == worker->activation) ? hbg__entry_task(entry) : hbg__turn(worker, entry);
+            return hbg__take_entry(worker, entry);
         if (worker->roots.at != worker->roots.end) return hbg__roots_next(worker);
     } while (hbg__roots_drop(worker));
     return HBG__NIL;
 }
 
-/* The worker has no work of its own: what it completed is told, which may make a task ready. HBG__NIL: leave. */
+/* The worker has no work of its own: what it completed is told, which may make a task ready. HBG__NIL: leave. The own queue is empty,
+   unless its bottom stands where HBG__NO_FLOOR does, once in 2^64 entries. */
 static HBG_NO_INLINE uint32_t take_other(struct hbg__worker *worker)
 {
+    uint64_t entry;
+    if (HBG_UNLIKELY(hbg__deque_take(&worker->deque, &entry))) return hbg__take_entry(worker, entry);
     hbg__tell(worker);
     uint32_t task = worker->next;
     worker->next = HBG__NIL;

@@ -18,7 +18,7 @@
 #include "support/sim_case.h"
 
 static struct hbg__sim *sim;
-static uint64_t schedules, steps;
+static uint64_t schedules, steps, submissions;
 
 static uint32_t below(struct sim_case *c, uint64_t bound) { return (uint32_t)hbg__rng_below(&c->rng, bound); }
 
@@ -36,6 +36,19 @@ static void plain(const char *name, uint64_t seed)
     sim_case_start(&c, sim);
     for (int run = 0; run < 3; ++run) sim_case_run(&c, sim);
     hbg__sim_run_closed(sim);
+    sim_case_free(&c);
+}
+
+/* Bodies with many roots and few, inside of one another. */
+static void expanded(const char *name, uint64_t seed)
+{
+    struct sim_taste taste = { .tasks = 14, .failures = true, .submissions = true };
+    struct sim_case c;
+    sim_case_draw(&c, name, seed, &taste);
+    sim_case_start(&c, sim);
+    for (int run = 0; run < 2; ++run) sim_case_run(&c, sim);
+    hbg__sim_run_closed(sim);
+    submissions += 2 * c.dag.image.head->activation_count;
     sim_case_free(&c);
 }
 
@@ -88,7 +101,8 @@ static void closed(const char *name, uint64_t seed)
 static uint32_t forget_a_task(struct sim_case *c)
 {
     const unsigned char *payload = hbg__image_payload(c->dag.image.head);
-    for (uint32_t task = below(c, c->dag.count); task < c->dag.count; ++task) {
+    uint32_t count = c->dag.image.head->task_count;
+    for (uint32_t task = below(c, count); task < count; ++task) {
         struct hbg__task_record *record = (struct hbg__task_record *)(uintptr_t)hbg__image_record(payload, task);
         if (record->producer_count == 0) continue;
         struct hbg__task_record *producer = (struct hbg__task_record *)(uintptr_t)hbg__image_record(payload, record->producer[0]);
@@ -250,7 +264,7 @@ static void sizes(const char *name, uint64_t seed)
 /* ---- */
 
 static const struct kind { const char *name; void (*run)(const char *name, uint64_t seed); int seeds; } kinds[] = {
-    { "plain", plain, 24000 }, { "cancelled", cancelled, 16000 }, { "abandoned", abandoned, 12000 }, { "closed", closed, 12000 },
+    { "plain", plain, 24000 }, { "expanded", expanded, 24000 }, { "cancelled", cancelled, 16000 }, { "abandoned", abandoned, 12000 }, { "closed", closed, 12000 },
     { "stalled", stalled, 8000 }, { "damaged", damaged, 4000 }, { "limited", limited, 8000 }, { "stopped", stopped, 16000 }, { "lost", lost, 8000 }, { "crowded", crowded, 1280 },
     { "sizes", sizes, 400 },
 };
@@ -276,7 +290,7 @@ int main(int argc, char **argv)
             tests[count++] = (struct CMUnitTest){ .name = kinds[i].name, .test_func = run_kind, .initial_state = (void *)(uintptr_t)&kinds[i] };
     sim = sim_case_device();
     int failed = _cmocka_run_group_tests("schedules", tests, (size_t)count, NULL, NULL);
-    printf("%llu schedules of %llu steps\n", (unsigned long long)schedules, (unsigned long long)steps);
+    printf("%llu schedules of %llu steps, %llu submissions\n", (unsigned long long)schedules, (unsigned long long)steps, (unsigned long long)submissions);
     hbg__sim_destroy(sim);
     return failed || count == 0;
 }

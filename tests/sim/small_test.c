@@ -5,6 +5,9 @@
  *     pair       two tasks: the producer is complete before its consumer is looked for, or not
  *     diamond    A -> {B, C} -> D
  *     failing    A -> {B, C} -> D, E -> F, B fails: D is skipped
+ *     submits    A -> S -> B with three roots in S
+ *     nests      S -> A with a root and a submission of two roots in S, whose consumer is there as well
+ *     rejects    A -> S -> B with two roots in S, one of which fails: B is skipped
  *
  *     HBG_TEST_SEED=7 tests/sim/small         one schedule of each
  */
@@ -55,8 +58,44 @@ static void build_failing(struct image_builder *builder)
     add(builder, 1, add(builder, 0, 0, 0), 0);
 }
 
+static void build_roots(struct image_builder *builder, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) add(builder, 0, 0, 0);
+}
+
+static uint32_t submit(struct image_builder *builder, struct image_builder *body, int count, uint32_t producer)
+{
+    uint32_t task = image_builder_submit(builder, body, &producer, (uint32_t)count);
+    image_builder_destroy(body);
+    return task;
+}
+
+static void build_submits(struct image_builder *builder)
+{
+    struct image_builder *body = image_builder_create();
+    build_roots(body, 3);
+    add(builder, 1, submit(builder, body, 1, add(builder, 0, 0, 0)), 0);
+}
+
+static void build_nests(struct image_builder *builder)
+{
+    struct image_builder *body = image_builder_create(), *inner = image_builder_create();
+    build_roots(inner, 2);
+    uint32_t root = add(body, 0, 0, 0);
+    add(body, 2, submit(body, inner, 0, 0), root);
+    add(builder, 1, submit(builder, body, 0, 0), 0);
+}
+
+static void build_rejects(struct image_builder *builder)
+{
+    struct image_builder *body = image_builder_create();
+    build_roots(body, 2);
+    add(builder, 1, submit(builder, body, 1, add(builder, 0, 0, 0)), 0);
+}
+
 static const struct small { const char *name; void (*build)(struct image_builder *builder); int failing; } smalls[] = {
     { "seam", build_seam, -1 }, { "pair", build_pair, -1 }, { "diamond", build_diamond, -1 }, { "failing", build_failing, 1 },
+    { "submits", build_submits, -1 }, { "nests", build_nests, -1 }, { "rejects", build_rejects, 4 },
 };
 enum { SMALLS = sizeof smalls / sizeof smalls[0] };
 

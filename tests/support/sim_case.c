@@ -38,6 +38,10 @@ void sim_case_draw(struct sim_case *c, const char *name, uint64_t seed, const st
     struct dag_shape shape = { .tasks = (uint32_t)hbg__rng_below(rng, taste->tasks), .producers_max = (uint32_t)hbg__rng_below(rng, 6),
                                .window = windows[hbg__rng_below(rng, 4)], .noop_percent = (uint32_t)hbg__rng_below(rng, 30),
                                .reuse_percent = (uint32_t)hbg__rng_below(rng, 10) };
+    if (taste->submissions || hbg__rng_below(rng, 4) == 0) {
+        shape.depth = 1 + (uint32_t)hbg__rng_below(rng, 3);
+        shape.submit_percent = 1 + (uint32_t)hbg__rng_below(rng, 40);
+    }
     if (taste->failures && hbg__rng_below(rng, 2)) shape.fail_percent = (uint32_t)hbg__rng_below(rng, 30);
     c->options = (struct hbg__sim_options){
         .workers = hbg__rng_below(rng, 40) ? workers[hbg__rng_below(rng, 8)] : 1 + (uint32_t)hbg__rng_below(rng, SIM_CASE_WORKERS),
@@ -50,6 +54,7 @@ void sim_case_draw(struct sim_case *c, const char *name, uint64_t seed, const st
         c->options.position = (uint64_t)0 - hbg__rng_below(rng, 4);
     }
     dag_random(&c->dag, seed, &shape);
+    if (c->dag.image.head->activation_count && c->mode == HBG__MODE_CLAIM) c->mode = HBG__MODE_WAKE;
     dag_slots_open(&c->slots, c->dag.count + 1, seed, hbg__rng_below(rng, 4) ? 1000 : UINT32_MAX - (uint32_t)hbg__rng_below(rng, 3));
 }
 
@@ -85,7 +90,7 @@ void sim_case_run(struct sim_case *c, struct hbg__sim *sim)
 void sim_case_judge(const struct sim_case *c, const char *wrong)
 {
     if (!wrong) return;
-    fail_msg("%s: %s; %s %s (%u tasks, %u workers, way %u, mode %s)\nagain with: HBG_TEST_SEED=%llu tests/sim/schedules %s", c->name, wrong,
-             hbg_status_name(c->result.status), c->result.text, c->dag.count, c->options.workers, c->mode, hbg__sim_mode_name[c->options.mode],
+    fail_msg("%s: %s; %s %s (%u slots, %u submissions, %u workers, way %u, mode %s)\nagain with: HBG_TEST_SEED=%llu tests/sim/schedules %s", c->name, wrong,
+             hbg_status_name(c->result.status), c->result.text, c->dag.count, c->dag.image.head->activation_count, c->options.workers, c->mode, hbg__sim_mode_name[c->options.mode],
              (unsigned long long)c->seed, c->name);
 }

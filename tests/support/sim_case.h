@@ -24,8 +24,8 @@ struct sim_case {
     struct hbg__launch_result result;
 };
 
-/* What is drawn: graphs of fewer than `tasks` tasks; workers 1 to 8, now and then up to 64. */
-struct sim_taste { uint32_t tasks; bool failures, wake_only; };
+/* What is drawn: graphs of fewer than `tasks` tasks, a quarter of them with submissions, or all; workers 1 to 8, now and then up to 64. */
+struct sim_taste { uint32_t tasks; bool failures, wake_only, submissions; };
 
 struct hbg__sim *sim_case_device(void);         /* one for all cases; they restart it */
 void sim_case_draw(struct sim_case *c, const char *name, uint64_t seed, const struct sim_taste *taste);
