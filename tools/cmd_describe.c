@@ -15,7 +15,7 @@
 /* The command line as it was typed. */
 struct typed {
     const char *device, *format, *limit, *seed, *out;
-    bool after_run;
+    bool after_run, open;
 };
 
 typedef bool print_fn(FILE *file, const struct description *d, uint32_t limit);
@@ -151,6 +151,7 @@ static int describe(const char *name, const struct hbg_workload *workload, const
         memset(&d, 0, sizeof d);
         d.setup = s;
         d.device = typed->device;
+        d.open = typed->open;
         status = describe_on_device(&d, typed, formats[format].print, (uint32_t)limit);
     }
     hbg__setup_destroy(s);
@@ -175,6 +176,7 @@ int hbg__cmd_describe(int argc, char **argv)
     const struct cli_option option[] = {
         { "--format", &typed.format, NULL, "F  text, dot or json (text)" },
         { "--limit", &typed.limit, NULL, "N  show so many tasks besides the numbers (text 20, dot and json 1000)" },
+        { "--open", NULL, &typed.open, "show the nodes of submissions as well" },
         { "--after-run", NULL, &typed.after_run, "run the graph first; what is printed is the same" },
         { "--device", &typed.device, NULL, "SPEC  device to build for (cpu)" },
         { "--seed", &typed.seed, NULL, "S  seed of random inputs (1)" },

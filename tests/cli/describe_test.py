@@ -54,39 +54,75 @@ def dot_edges(text):
             check(tokens[at][1] in ",]", f"attribute list at {tokens[at]}")
         return at + 1
 
+    clusters = {}
+    inside = []
     while at < len(tokens) - 1:
         name = tokens[at][1]
+        if name == "}":
+            inside.pop()
+            at += 1
+            continue
         check(tokens[at][0] == "word", f"statement at {tokens[at]}")
+        if name == "subgraph":
+            check(tokens[at + 1][0] == "word" and tokens[at + 2][1] == "{", f"subgraph at {tokens[at:at + 3]}")
+            inside.append(tokens[at + 1][1])
+            clusters[inside[-1]] = set()
+            at += 3
+            continue
+        if tokens[at + 1][1] == "=":
+            check(tokens[at + 2][0] in ("word", "string") and tokens[at + 3][1] == ";", f"attribute at {tokens[at:at + 4]}")
+            at += 4
+            continue
         if tokens[at + 1][1] == "->":
             edges.append((name, tokens[at + 2][1]))
             at += 3
         else:
             nodes.add(name)
+            if inside:
+                clusters[inside[-1]].add(name)
             at += 1
         at = attributes(at)
         check(tokens[at][1] == ";", f"statement end at {tokens[at]}")
         at += 1
-    return nodes, edges
+    check(not inside, "a cluster without an end")
+    return nodes, edges, clusters
 
 
 def same_before_and_after():
     for workload, params in SMALL.items():
         for form in ("text", "dot", "json"):
             for device in ("cpu:workers=2", "cpu:workers=1,memory=discrete"):
-                args = ["describe", workload, *params, "--format", form, "--limit", "100000", "--device", device]
+                args = ["describe", workload, *params, "--format", form, "--limit", "100000", "--device", device, "--open"]
                 before, after = run(args).stdout, run([*args, "--after-run"]).stdout
                 check(before == after and len(before) > 100, f"{workload} {form} {device}: not the same before and after the run")
 
 
-def numbers_agree():
+def longest_chain(graph, told):
+    """With the nodes of a submission, where there are some, in its place."""
+    depth = {}
+
+    def level(first, count, before):
+        longest = before
+        for task in graph[first:first + count]:
+            start = max([depth[edge["task"]] for edge in task["after"]], default=before)
+            depth[task["id"]] = level(task["first_node"], task["body"], start) if "subgraph" in task else start + (not task["noop"])
+            longest = max(longest, depth[task["id"]])
+        return longest
+
+    return level(0, told["ids"], 0)
+
+
+def numbers_agree(*more):
     for workload, params in SMALL.items():
-        told = json.loads(run(["describe", workload, *params, "--format", "json", "--limit", "100000"]).stdout)
+        told = json.loads(run(["describe", workload, *params, "--format", "json", "--limit", "100000", *more]).stdout)
+        shown = told["slots"] if more else told["ids"]
         ran = json.loads(run(["run", workload, *params, "--rounds", "1", "--warmup", "0", "--json", "-"]).stdout)
         check(told["tasks"] == ran["tasks"] and told["edges"] == ran["edges"], f"{workload}: describe and run disagree")
         graph = told["graph"]
-        check(len(graph) == told["ids"] and told["left_out"] == 0, f"{workload}: tasks are missing")
+        check(len(graph) == shown and told["left_out"] == 0, f"{workload}: tasks are missing")
         edges = [(edge["task"], task["id"]) for task in graph for edge in task["after"]]
-        check(len(edges) == told["edges"] and len(set(edges)) == len(edges), f"{workload}: edges")
+        check(len(edges) == told["edges"] + (told["node_edges"] if more else 0) and len(set(edges)) == len(edges), f"{workload}: edges")
+        check(all(graph[a].get("submission") == graph[b].get("submission") for a, b in edges), f"{workload}: an edge into a body")
         check(all(a < b for a, b in edges), f"{workload}: an edge goes back")
         for task in graph:
             for edge in task["after"]:
@@ -98,22 +134,46 @@ def numbers_agree():
         for task in graph:
             ends = [task["noop"] or graph[edge["task"]]["noop"] for edge in task["after"]]
             check(all(edge["cause"] == ("noop" if noop else "region") for edge, noop in zip(task["after"], ends)), f"{workload}: an edge without a region")
-        depth = {}
-        for task in graph:
-            depth[task["id"]] = (not task["noop"]) + max([depth[edge["task"]] for edge in task["after"]], default=0)
-        check(max(depth.values()) == told["longest_chain"], f"{workload}: longest chain")
-        counted = [0] * told["ids"]
+        if more or not told["submissions"]:
+            check(longest_chain(graph, told) == told["longest_chain"], f"{workload}: longest chain")
+        counted = [0] * shown
         for a, _ in edges:
             counted[a] += 1
         check(max(counted) == told["consumers"]["max"], f"{workload}: consumers")
         check(max(len(task["after"]) for task in graph) == told["producers"]["max"], f"{workload}: producers")
         for side in ("producers", "consumers"):
-            check(sum(step["tasks"] for step in told[side]["histogram"]) == told["ids"], f"{workload}: histogram of {side}")
+            check(sum(step["tasks"] for step in told[side]["histogram"]) == shown, f"{workload}: histogram of {side}")
         sizes = told["bytes"]
         check(sizes["image"] == 96 + sum(sizes[k] for k in ("records", "arguments", "edges", "roots", "shared")), f"{workload}: bytes")
-        nodes, arrows = dot_edges(run(["describe", workload, *params, "--format", "dot", "--limit", "100000"]).stdout)
-        check(nodes - {"node"} == {f"t{i}" for i in range(told["ids"])}, f"{workload}: DOT nodes")
+        nodes, arrows, clusters = dot_edges(run(["describe", workload, *params, "--format", "dot", "--limit", "100000", *more]).stdout)
+        check(nodes - {"node"} == {f"t{i}" for i in range(shown)}, f"{workload}: DOT nodes")
         check(sorted(arrows) == sorted((f"t{a}", f"t{b}") for a, b in edges), f"{workload}: DOT edges")
+        inside = {f"cluster_{task['id']}": {f"t{task['id']}"} | {f"t{node['id']}" for node in graph if node.get("submission") == task["id"]}
+                  for task in graph if "subgraph" in task and more}
+        check(clusters == inside, f"{workload}: DOT clusters")
+
+
+def submissions():
+    """Opened, a decoder whose layers are subgraphs has the tasks of one that submits them one by one."""
+    base = ["describe", "decoder", *SMALL["decoder"]]
+    plain, told = (json.loads(run([*base, f"subgraph={n}", "--format", "json", "--open", "--limit", "100000"]).stdout) for n in (0, 1))
+    graph = told["graph"]
+    check((plain["submissions"], told["submissions"], told["definitions"], told["ids"]) == (0, 2, 1, 3), "submissions of the decoder")
+    check(told["bodies"] == [{"name": "decoder layer", "submissions": 2}], "bodies of the decoder")
+    check((plain["tasks"], plain["longest_chain"]) == (told["tasks"], told["longest_chain"]), "subgraphs change the longest chain")
+    kernels = [{k["name"]: k["tasks"] for k in t["kernels"] if k["name"] != "noop"} for t in (plain, told)]
+    check(kernels[0] == kernels[1], f"subgraphs change the kernels: {kernels}")
+    for task in graph:
+        if "subgraph" not in task:
+            continue
+        nodes = graph[task["first_node"]:task["first_node"] + task["nodes"]]
+        check(len(nodes) == task["body"] and [n["node"] for n in nodes] == list(range(len(nodes))), "nodes of a submission")
+        check(all(n["submission"] == task["id"] for n in nodes), "nodes of another submission")
+    first, second = (graph[t["first_node"]] for t in graph if "subgraph" in t)
+    check(first["arguments"] == second["arguments"] and first["arguments"][1]["index"] == 5, "a node tells its place in terms of its body")
+    text = run([*base, "--open", "--limit", "6"]).stdout
+    check("\n1 decoder layer, a submission of 41 nodes, from 3 on\n" in text and "\n    3 norm\n" in text and " of argument 1 of decoder layer\n" in text, text)
+    check("norm" not in run([*base, "--limit", "6"]).stdout.split("\n\n")[1].replace("norm1", "").replace("norm2", ""), "a submission is closed")
 
 
 def limits():
@@ -155,6 +215,8 @@ def refusals():
 
 same_before_and_after()
 numbers_agree()
+numbers_agree("--open")
+submissions()
 limits()
 files()
 refusals()
