@@ -579,6 +579,38 @@ static void misuse_of_a_key_is_found(struct hbg_device *device, const struct dev
     device_close(verifying);
 }
 
+/* ---- a program that misses again and again ---- */
+
+static void build_by_value(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    int32_t k = hbg_args_get_i32(args, 2);
+    hbg_submit(g, ADD_ALL, hbg_inout(hbg_args_region(args, 0)), hbg_i32(k));
+    hbg_subgraph(g, KEY("step"), times_plus_one, HBG_ARGS(hbg_in(AT(hbg_args_region(args, 0), 0)), hbg_out(AT(hbg_args_region(args, 1), 0)), hbg_i32(k)));
+}
+
+static void eight_misses_end_the_recording(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    int32_t in[4] = { 0 }, out[4];
+    struct hbg_program *program = program_create(device, &(struct program_spec){ .build = build_by_value, KERNEL_TABLE(kernels), .pure = true });
+    uint64_t missed = counters_of(device).replay_misses;
+    for (int32_t run = 0; run < 14; run++) {                /* the first has nothing to miss, then 8 do, then nobody looks */
+        int32_t k = run < 12 ? run : 11;
+        in[0] = 0;
+        struct hbg_result result = run_it(program, HBG_ARGS(hbg_inout(HOST_I32(in, 4)), hbg_out(HOST_I32(out, 4)), hbg_i32(k)));
+        assert_int_equal(out[0], k * k + 1);
+        assert_false(result.replayed);
+        if (run > 8) assert_non_null(strstr(result.why, "8 misses"));
+    }
+    assert_int_equal(counters_of(device).replay_misses - missed, 8);
+    for (int again = 0; again < 2; again++) {               /* other shapes */
+        struct hbg_result result = run_it(program, HBG_ARGS(hbg_inout(HOST_I32(in, 3)), hbg_out(HOST_I32(out, 4)), hbg_i32(3)));
+        assert_int_equal(result.replayed, again);
+    }
+    hbg_program_destroy(program);
+}
+
 /* ---- limits ---- */
 
 static void tasks_of_bodies_count(struct hbg_device *device, const struct device_kind *kind)
@@ -603,6 +635,7 @@ int main(void)
         DEVICE_TEST(data_that_a_body_reads_is_a_guard), DEVICE_TEST(data_that_a_task_writes_is_refused), DEVICE_TEST(bodies_nest),
         DEVICE_TEST(buffers_that_a_body_names_make_edges), DEVICE_TEST(what_cannot_be_kept_runs_all_the_same),
         DEVICE_TEST(a_failure_names_node_and_subgraph), DEVICE_TEST(misuse_of_a_key_is_found), DEVICE_TEST(tasks_of_bodies_count),
+        DEVICE_TEST(eight_misses_end_the_recording),
     };
     return DEVICE_TESTS_RUN(tests);
 }
