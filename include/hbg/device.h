@@ -102,6 +102,11 @@ struct hbg_device_options {
  *                      poison=0|1           for tests: fill what a run must not read before each run, and let its finish fail with
  *                                           HBG_E_OVERWRITTEN or HBG_E_IMAGE where it changed what it must not; 0
  *                      depth=N              runs in flight, each with memory of its own, up to 16; 2, and 1 with poison=1
+ *                  Keys for experiments (docs/experiments), which nobody needs otherwise:
+ *                      streams=slot|pair|run    whose stream sets are: each slot's, one for all runs (depth=1), each run's; slot
+ *                      stream_threads=0|1   each stream of a discrete device has a thread of its own for its copies; 0
+ *                      pad_bytes=N          a launch descriptor travels to a discrete device with so many bytes at least; 0
+ *                      pad_copies=N         in so many copies, up to 64; 1
  *                  Keys of "sim": memory, spill, poison and depth as above, and
  *                      workers=N            simulated cores, at most 64; 4
  *                      seed=N               one seed is one schedule, the same every time; 1

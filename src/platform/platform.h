@@ -34,6 +34,9 @@ struct hbg__option_set;
 struct hbg__platform;               /* an open back end; each one defines its own */
 struct hbg__stream;                 /* likewise */
 
+/* Whose stream sets are: each slot's, kept; one for all runs, which then come one at a time; each run's. The last two are for experiments. */
+enum hbg__stream_sets { HBG__STREAMS_OF_SLOT, HBG__STREAMS_OF_DEVICE, HBG__STREAMS_OF_RUN };
+
 struct hbg__platform_properties {
     uint32_t workers;
     uint32_t depth;                 /* runs in flight */
@@ -42,6 +45,9 @@ struct hbg__platform_properties {
     bool unified;                   /* device addresses are host addresses */
     bool poison;                    /* fill what a run must not read, and watch what it must not change */
     uint32_t page_bytes;
+    enum hbg__stream_sets stream_sets;
+    uint64_t pad_bytes;             /* for experiments: a launch descriptor travels with so many bytes at least, */
+    uint32_t pad_copies;            /* in so many copies; 0: one */
 };
 
 enum hbg__resource_class {

@@ -179,6 +179,7 @@ static void close_platform(struct hbg_device *device)
     if (device->run) hbg__free(&device->memory, device->run, device->properties.depth * sizeof *device->run, HBG__LINE);
     device->run = NULL;
     device->depth = 0;
+    hbg__stream_set_destroy(device, &device->pair);
     hbg__stream_set_destroy(device, &device->bootstrap);
     stop_trace_clock(device);
     if (device->platform) device->ops->close(device->platform);

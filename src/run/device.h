@@ -77,6 +77,7 @@ struct hbg_device {
 
     pthread_mutex_t bootstrap_lock;
     struct hbg__stream_set bootstrap;
+    struct hbg__stream_set pair;            /* of all runs, where the platform says so; under lock */
     struct hbg__counter_set counters;
 };
 

@@ -30,14 +30,38 @@ enum hbg_status hbg__run_open(struct hbg__run *run, struct hbg_device *device)
     return run->spans ? HBG_OK : HBG_E_NO_MEMORY;
 }
 
+/* The stream set of the run: its slot's, its own, or that of all. device->lock is held. */
+static enum hbg_status make_streams(struct hbg__run *run)
+{
+    struct hbg_device *device = run->device;
+    bool shared = device->properties.stream_sets == HBG__STREAMS_OF_DEVICE;
+    if (run->streams.made) return HBG_OK;
+    enum hbg_status status = hbg__stream_set_make(device, shared ? &device->pair : &run->streams);
+    if (status) return status;
+    if (shared) {
+        run->streams = device->pair;
+        return HBG_OK;
+    }
+    hbg__count(&device->counters.stream_sets_made, 1);
+    hbg__count(&device->counters.stream_sets_live, 1);
+    return HBG_OK;
+}
+
+static void drop_streams(struct hbg__run *run)
+{
+    struct hbg_device *device = run->device;
+    if (!run->streams.made || device->properties.stream_sets == HBG__STREAMS_OF_DEVICE) return;
+    hbg__count(&device->counters.stream_sets_live, (uint64_t)-1);
+    hbg__stream_set_destroy(device, &run->streams);
+}
+
 void hbg__run_close(struct hbg__run *run)
 {
     struct hbg_device *device = run->device;
     struct hbg__bank *bank = &run->bank;
     struct hbg__buffer_ops buffers = hbg__device_buffer_ops(device);
     if (run->entry) hbg__run_entry_give(run->slot);
-    if (run->streams.made) hbg__count(&device->counters.stream_sets_live, (uint64_t)-1);
-    hbg__stream_set_destroy(device, &run->streams);
+    drop_streams(run);
     device->ops->zone_close(device->platform, &bank->slots);
     device->ops->zone_close(device->platform, &bank->heap);
     device->ops->zone_close(device->platform, &bank->staging);
@@ -119,13 +143,9 @@ enum hbg_status hbg__run_lease(struct hbg_program *program, const struct hbg_run
     uint64_t until_ns = options->slot_timeout_ns ? hbg__clock_after_ns(options->slot_timeout_ns) : UINT64_MAX;
     pthread_mutex_lock(&device->lock);
     enum hbg_status status = find_or_wait(program, options, until_ns, &run);
-    if (!status && !run->streams.made) {
-        status = hbg__stream_set_make(device, &run->streams);
+    if (!status) {
+        status = make_streams(run);
         if (status) hbg__error_set(options->error, status, "streams", "the stream set of slot %u cannot be made: %s", run->slot, hbg_status_text(status));
-        else {
-            hbg__count(&device->counters.stream_sets_made, 1);
-            hbg__count(&device->counters.stream_sets_live, 1);
-        }
     }
     if (!status) {
         run->leased = true;
@@ -160,6 +180,7 @@ static void release(struct hbg__run *run)
     unclaim(run);
     hbg__run_unrecord(run);
     hbg__run_unbind(run);
+    if (device->properties.stream_sets == HBG__STREAMS_OF_RUN) drop_streams(run);
     pthread_mutex_lock(&device->lock);
     uint32_t next = run->generation + 1;
     hbg__run_entry_set(run->entry, next ? next : 1, HBG__RUN_FREE);

@@ -224,6 +224,31 @@ static void fill_bases(const struct hbg__run *run, uint64_t *base)
     for (uint32_t i = 0; i < recording->named_count; i++) *base++ = named_address(&recording->named[i]);
 }
 
+/* The descriptor with its base table; experiments make it longer. */
+static uint64_t travelling_bytes(const struct hbg__run *run, uint32_t bases)
+{
+    return hbg__max_u64(descriptor_bytes(bases), run->device->properties.pad_bytes);
+}
+
+/* Values of a base table that would be as long. */
+static uint32_t capacity_for(const struct hbg__run *run, uint32_t bases)
+{
+    return (uint32_t)((travelling_bytes(run, bases) - sizeof(struct hbg__descriptor) + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+}
+
+/* In one copy, or in as many as an experiment wants. */
+static enum hbg_status copy_descriptor(struct hbg__run *run, uint64_t size, uint32_t *copies)
+{
+    struct hbg_device *device = run->device;
+    uint32_t parts = device->properties.pad_copies > 1 ? device->properties.pad_copies : 1;
+    uint64_t part = hbg__round_up((size + parts - 1) / parts, sizeof(uint64_t));
+    enum hbg_status status = HBG_OK;
+    for (uint64_t at = 0; at < size && !status; at += part, ++*copies)
+        status = device->ops->copy_in(device->platform, run->streams.stream[HBG__STREAM_COPY], run->device_descriptor + at,
+                                      (const unsigned char *)run->descriptor + at, hbg__min_u64(part, size - at));
+    return status;
+}
+
 /* One worker runs ids in order where the image permits; the scheduler's rule decides otherwise. */
 static uint32_t choose_mode(const struct hbg__run *run)
 {
@@ -237,7 +262,7 @@ static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *
     const struct hbg__image_head *head = recording->head;
     uint32_t bases = HBG__BASE_BOUNDARY + run->arg_count + recording->named_count;
     HBG_ASSERT(recording->boundary_count == run->arg_count);
-    enum hbg_status status = make_descriptor(run, bases, error);
+    enum hbg_status status = make_descriptor(run, capacity_for(run, bases), error);
     if (status) return status;
     if (device->properties.poison) memset(run->descriptor, HBG__POISON, descriptor_bytes(bases));
     run->descriptor->launch = (struct hbg__launch){
@@ -250,18 +275,19 @@ static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *
     fill_bases(run, run->descriptor->base);
     run->device_descriptor = (uint64_t)(uintptr_t)run->descriptor;
     if (device->properties.unified) return HBG_OK;
-    uint64_t size = descriptor_bytes(bases);
+    uint64_t size = travelling_bytes(run, bases);
     status = fit(run, &run->bank.descriptor, size, "launch descriptor on the device", error);
     if (status) return status;
     run->device_descriptor = run->bank.descriptor.address;
-    status = device->ops->copy_in(device->platform, run->streams.stream[HBG__STREAM_COPY], run->device_descriptor, run->descriptor, size);
+    uint32_t copies = 0;
+    status = copy_descriptor(run, size, &copies);
     if (!status && device->properties.poison) {
         status = device->ops->stream_sync(device->platform, run->streams.stream[HBG__STREAM_COPY]);
         memset(run->descriptor->base, HBG__POISON, (size_t)bases * sizeof(uint64_t));       /* the device has its own */
     }
     run->upload_bytes += size;
-    run->upload_copies++;
-    hbg__count(&device->counters.descriptor_copies, 1);
+    run->upload_copies += copies;
+    hbg__count(&device->counters.descriptor_copies, copies);
     hbg__count(&device->counters.descriptor_bytes, size);
     return device_failed(run, status, "launch descriptor", error);
 }

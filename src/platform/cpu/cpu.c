@@ -2,6 +2,7 @@
 /* cpu.c - the `cpu` platform: worker threads are the cores, and host memory is device memory.
  *
  *     cpu:workers=N,memory=unified|discrete,pin=0|1,spin_us=N,stall_ms=N,ring=N,spill=0|1,depth=N,poison=0|1
+ *         and, for experiments, streams=slot|pair|run,stream_threads=0|1,pad_bytes=N,pad_copies=N
  *
  * A discrete `cpu` exists to prove the upload contract: device memory is allocated apart, guard pages stand around it, and the
  * host moves bytes in and out through copies alone, although it could reach them.
@@ -16,13 +17,29 @@
 #include "platform/cpu/cpu_count.h"
 
 enum { WORKERS_MAX = 1024, RING_DEFAULT = 4096, RING_MIN = 2, RING_MAX = 1 << 24, DEPTH_DEFAULT = 2, DEPTH_MAX = 16 };
+enum { PAD_BYTES_MAX = 64 << 20, PAD_COPIES_MAX = 64 };
 enum { SPIN_DEFAULT_US = 12, SPIN_MAX_US = 1000000, STALL_DEFAULT_MS = 1000, STALL_MAX_MS = 3600000 };
 
 struct cpu_spec {
     struct hbg__workers_options workers;
-    bool discrete, poison;
-    uint32_t depth;
+    bool discrete, poison, stream_threads;
+    uint32_t depth, pad_copies;
+    uint64_t pad_bytes;
+    int streams;                        /* enum hbg__stream_sets */
 };
+
+/* What no user needs: docs/experiments/ has them. */
+static bool read_experiments(struct hbg__option_set *set, struct cpu_spec *spec)
+{
+    static const char *const streams[] = { "slot", "pair", "run" };
+    int64_t pad_copies = 1;
+    hbg__option_choice(set, "streams", streams, 3, &spec->streams);
+    hbg__option_bool(set, "stream_threads", &spec->stream_threads);
+    hbg__option_u64(set, "pad_bytes", 0, PAD_BYTES_MAX, &spec->pad_bytes);
+    bool read = hbg__option_i64(set, "pad_copies", 1, PAD_COPIES_MAX, &pad_copies);
+    spec->pad_copies = (uint32_t)pad_copies;
+    return read;
+}
 
 static enum hbg_status read_spec(struct hbg__option_set *set, struct cpu_spec *spec, struct hbg_error *error)
 {
@@ -41,17 +58,21 @@ static enum hbg_status read_spec(struct hbg__option_set *set, struct cpu_spec *s
     hbg__option_bool(set, "poison", &poison);
     depth = poison ? 1 : DEPTH_DEFAULT;
     hbg__option_i64(set, "depth", 1, DEPTH_MAX, &depth);
+    struct cpu_spec read = { .streams = HBG__STREAMS_OF_SLOT };
+    (void)read_experiments(set, &read);
     if (!hbg__option_finish(set)) return hbg__error_set(error, HBG_E_OPTION, set->problem_key, "%s", set->problem);
     if (ring & (ring - 1)) return hbg__error_set(error, HBG_E_OPTION, "ring", "option \"ring\" is %lld; it must be a power of two", (long long)ring);
     if (poison && depth != 1) return hbg__error_set(error, HBG_E_OPTION, "depth", "option \"depth\" is %lld; with poison=1 one run is watched at a time, so it must be 1", (long long)depth);
+    if (read.streams == HBG__STREAMS_OF_DEVICE && depth != 1) return hbg__error_set(error, HBG_E_OPTION, "depth", "option \"depth\" is %lld; with streams=pair runs come one at a time, so it must be 1", (long long)depth);
     *spec = (struct cpu_spec){
+        .streams = read.streams, .stream_threads = read.stream_threads, .pad_bytes = read.pad_bytes, .pad_copies = read.pad_copies,
         .workers = { .workers = (uint32_t)workers, .pin = pin, .spill = spill, .ring_capacity = (uint32_t)ring,
                      .spin_ns = (uint64_t)spin_us * 1000u, .stall_ns = (uint64_t)stall_ms * 1000000u },
         .discrete = memory == 1, .poison = poison, .depth = (uint32_t)depth };
     return HBG_OK;
 }
 
-static void copies_are_made(void *platform) { hbg__line_advance(&((struct hbg__platform *)platform)->line); }
+void hbg__cpu_copies_are_made(void *platform) { hbg__line_advance(&((struct hbg__platform *)platform)->line); }
 
 static enum hbg_status start(struct hbg__platform *platform, const struct cpu_spec *spec, struct hbg_error *error)
 {
@@ -60,7 +81,7 @@ static enum hbg_status start(struct hbg__platform *platform, const struct cpu_sp
     platform->options.concluded_user = &platform->line;
     enum hbg_status status = hbg__workers_create(&platform->options, platform->memory, &platform->workers, error);
     platform->line.workers = platform->workers;
-    if (!status && spec->discrete) status = hbg__copy_engine_create(platform->memory, copies_are_made, platform, &platform->copy_engine, error);
+    if (!status && spec->discrete) status = hbg__copy_engine_create(platform->memory, hbg__cpu_copies_are_made, platform, &platform->copy_engine, error);
     return status;
 }
 
@@ -88,6 +109,10 @@ enum hbg_status hbg__cpu_open(struct hbg__option_set *set, const struct hbg__pla
     made->unified = !spec.discrete;
     made->poison = spec.poison;
     made->depth = spec.depth;
+    made->stream_threads = spec.stream_threads && spec.discrete;
+    made->stream_sets = (enum hbg__stream_sets)spec.streams;
+    made->pad_bytes = spec.pad_bytes;
+    made->pad_copies = spec.pad_copies;
     made->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
     status = start(made, &spec, context->error);
     if (status) stop(made);
@@ -116,7 +141,8 @@ void hbg__cpu_properties(const struct hbg__platform *platform, struct hbg__platf
     *properties = (struct hbg__platform_properties){
         .workers = hbg__workers_count(platform->workers), .depth = platform->depth, .clusters = 0,
         .core_kinds = 1u << HBG_ANY | 1u << HBG_MATRIX | 1u << HBG_VECTOR,
-        .unified = platform->unified, .poison = platform->poison, .page_bytes = platform->page_bytes };
+        .unified = platform->unified, .poison = platform->poison, .page_bytes = platform->page_bytes,
+        .stream_sets = platform->stream_sets, .pad_bytes = platform->pad_bytes, .pad_copies = platform->pad_copies };
 }
 
 enum hbg_status hbg__cpu_launch(struct hbg__platform *platform, struct hbg__stream *stream, struct hbg__stream *after, uint64_t descriptor,

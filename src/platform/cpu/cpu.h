@@ -31,6 +31,10 @@ struct hbg__platform {
     struct hbg__copy_engine *copy_engine;       /* NULL: unified, copies are made by the caller */
     struct hbg__workers_options options;
     bool unified, poison;
+    bool stream_threads;                /* for experiments, as is what follows: each stream has a copy engine of its own */
+    enum hbg__stream_sets stream_sets;
+    uint64_t pad_bytes;
+    uint32_t pad_copies;
     uint32_t depth;
     uint32_t page_bytes;
     uint64_t reserve_bytes;             /* address space of a zone */
@@ -41,12 +45,14 @@ struct hbg__platform {
 
 struct hbg__stream {
     struct hbg__platform *platform;
+    struct hbg__copy_engine *engine;    /* its own, or the platform's */
     struct hbg__copies copies;
     struct hbg__ticket ticket;
 };
 
 enum hbg_status hbg__cpu_open(struct hbg__option_set *spec, const struct hbg__platform_context *context, bool no_kernels,
                               struct hbg__platform **platform);
+void hbg__cpu_copies_are_made(void *platform);
 void hbg__cpu_close(struct hbg__platform *platform);
 uint32_t hbg__cpu_abandon(struct hbg__platform *platform);
 void hbg__cpu_properties(const struct hbg__platform *platform, struct hbg__platform_properties *properties);

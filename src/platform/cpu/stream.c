@@ -16,6 +16,14 @@ enum hbg_status hbg__cpu_stream_create(struct hbg__platform *platform, struct hb
     struct hbg__stream *made = HBG__NEW(platform->memory, struct hbg__stream);
     if (!made) return HBG_E_NO_MEMORY;
     made->platform = platform;
+    made->engine = platform->copy_engine;
+    if (platform->stream_threads) {
+        enum hbg_status status = hbg__copy_engine_create(platform->memory, hbg__cpu_copies_are_made, platform, &made->engine, NULL);
+        if (status) {
+            HBG__DELETE(platform->memory, made);
+            return status;
+        }
+    }
     hbg__ticket_open(&made->ticket);
     hbg__fetch_add_relaxed32(&platform->live_streams, 1);               /* relaxed: a count */
     *stream = made;
@@ -25,11 +33,12 @@ enum hbg_status hbg__cpu_stream_create(struct hbg__platform *platform, struct hb
 void hbg__cpu_stream_destroy(struct hbg__platform *platform, struct hbg__stream *stream)
 {
     if (!stream) return;
+    if (platform->stream_threads) hbg__copy_engine_destroy(stream->engine);
     hbg__fetch_add_relaxed32(&platform->live_streams, (uint32_t)-1);    /* relaxed: a count */
     HBG__DELETE(platform->memory, stream);
 }
 
-static void sync(struct hbg__stream *stream) { hbg__copy_engine_sync(stream->platform->copy_engine, &stream->copies); }
+static void sync(struct hbg__stream *stream) { hbg__copy_engine_sync(stream->engine, &stream->copies); }
 
 enum hbg_status hbg__cpu_stream_sync(struct hbg__platform *platform, struct hbg__stream *stream)
 {
@@ -49,7 +58,8 @@ bool hbg__cpu_stream_query(struct hbg__platform *platform, struct hbg__stream *s
 enum hbg_status hbg__cpu_copy_in(struct hbg__platform *platform, struct hbg__stream *stream, uint64_t target, const void *source, uint64_t size_bytes)
 {
     HBG_DEBUG_ASSERT(stream->platform == platform);
-    hbg__copy_engine_copy(platform->copy_engine, &stream->copies, (void *)(uintptr_t)target, source, size_bytes);
+    (void)platform;
+    hbg__copy_engine_copy(stream->engine, &stream->copies, (void *)(uintptr_t)target, source, size_bytes);
     return HBG_OK;
 }
 
