@@ -22,7 +22,7 @@
 /* The command line as it was typed. */
 struct typed {
     const char *device, *rounds, *warmup, *seed, *replay, *json, *out, *out_npy, *trace, *trace_level;
-    bool verify;
+    bool verify, explain;
     struct exclusive_typed exclusive;
 };
 
@@ -114,6 +114,7 @@ static bool take_request(const struct typed *typed, struct run_request *request,
     request->replay = strcmp(typed->replay, "on") == 0;
     request->device = typed->device;
     request->verify = typed->verify;
+    request->explain = typed->explain;
     return take_trace(typed, request) && hbg__cli_take("run", "--seed", typed->seed, 0, UINT64_MAX, seed) &&
            hbg__cli_take("run", "--rounds", typed->rounds, 1, ROUNDS_MOST, &request->rounds) &&
            hbg__cli_take("run", "--warmup", typed->warmup, 0, ROUNDS_MOST, &request->warmup);
@@ -309,6 +310,7 @@ int hbg__cmd_run(int argc, char **argv)
         { "--warmup", &typed.warmup, NULL, "N  rounds before them (2)" },
         { "--replay", &typed.replay, NULL, "on|off  off: every round is built (on)" },
         { "--verify", NULL, &typed.verify, "compare with the reference, and all rounds bit by bit" },
+        { "--explain", NULL, &typed.explain, "say why runs were built rather than replayed, and bodies recorded" },
         { "--seed", &typed.seed, NULL, "S  seed of random inputs (1)" },
         { "--json", &typed.json, NULL, "FILE|-  write the outcome as JSON; - is standard output, then without the text" },
         { "--out", &typed.out, NULL, "FILE|-  write the workload's table as CSV" },

@@ -251,6 +251,7 @@ static bool create_program(struct series *r, bool replay, struct hbg_program **p
 static void count_round(struct series *r, const struct hbg_result *result, uint64_t round)
 {
     record(r, result);
+    hbg__explain_add(&r->outcome->explanation, result);
     if (round < r->request->warmup)
         return;
     r->outcome->rounds_done++;
@@ -266,7 +267,8 @@ static bool run_rounds(struct series *r)
     uint64_t total = q->warmup + q->rounds, n = r->lane_count, began_ns = 0;
     bool good;
 
-    if (!create_program(r, q->replay && r->setup->workload.pure_build, &program))
+    r->outcome->explanation.pure = q->replay && r->setup->workload.pure_build;
+    if (!create_program(r, r->outcome->explanation.pure, &program))
         return false;
     hbg__progress_begin(&progress, "round", total);
     good = true;

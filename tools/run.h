@@ -5,10 +5,12 @@
  *     cmd_run.c     the command line, the order of the steps
  *     rounds.c      device, program, warm-up and timed rounds
  *     run_report.c  the text and the JSON
+ *     explain.h     why runs were built, and bodies recorded
  */
 #ifndef HBG_TOOLS_RUN_H
 #define HBG_TOOLS_RUN_H
 
+#include "explain.h"
 #include "setup.h"
 #include "verify.h"
 
@@ -19,7 +21,7 @@
 struct run_request {
     const char *device;
     uint64_t rounds, warmup;
-    bool verify, replay;
+    bool verify, replay, explain;
     const char *trace_to;               /* NULL: as the environment says */
     enum hbg_trace_level trace;
 };
@@ -52,6 +54,7 @@ struct run_outcome {
     uint64_t upload_bytes, upload_copies;
     struct time_statistics time[TIME_COUNT];
     struct hbg_counters counters;       /* of all runs up to the last timed round */
+    struct explanation explanation;     /* of these runs */
     struct verdict verdict;
 };
 

@@ -115,6 +115,8 @@ void hbg__run_print_text(const struct hbg_setup *s, const struct run_request *re
         print_verdict(&outcome->verdict);
     else
         hbg__table_line("verified", "not asked (--verify)");
+    if (request->explain)
+        hbg__explain_print(&outcome->explanation, &outcome->counters);
 }
 
 /* ---- JSON ---- */
@@ -244,6 +246,8 @@ bool hbg__run_print_json(FILE *file, const struct hbg_setup *s, const struct run
     hbg__json_key_u64(j, "upload_copies", outcome->upload_copies);
     hbg__json_key_u64(j, "replayed", outcome->replayed);
     json_counters(j, &outcome->counters);
+    if (request->explain)
+        hbg__explain_json(j, &outcome->explanation);
     json_results(j, s);
     hbg__json_close(j);
     return hbg__json_end(j);

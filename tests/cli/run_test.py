@@ -104,6 +104,23 @@ def subgraphs_leave_the_same_bits():
         assert len(seen) == 1, (workload, seen)
 
 
+def explained():
+    """--explain: what was built and recorded, and what was replayed."""
+    base = ["decoder", *WORKLOADS[-3][1:], "--rounds", "4", "--warmup", "1", "--explain"]
+    told = run_json(*base)["explain"]
+    assert (told["pure"], told["built"], told["replayed"], told["built_again"]) == (True, 1, 4, []), told
+    assert (told["bodies_recorded"], told["bodies_replayed"], told["bodies_missed"]) == (1, 2, 0), told
+    told = run_json(*base, "--replay", "off")["explain"]
+    assert (told["pure"], told["built"], told["replayed"]) == (False, 5, 0), told
+    assert (told["bodies_recorded"], told["bodies_replayed"]) == (1, 14), told
+    text = run(*base).stdout
+    assert re.search(r"\nruns +1 built, 4 replayed\n  built +1: there was no recording\nbodies +1 recorded, 2 replayed, in these builds\ndefinitions +1 uploaded, ", text), text
+    assert "replay is off" in run(*base, "--replay", "off").stdout
+    text = run("vector", "n=1000", "--explain").stdout
+    assert "\nruns " in text and "bodies" not in text and "\nruns " not in run("vector", "n=1000").stdout, text
+    assert "explain" not in run_json("vector", "n=1000")
+
+
 def seeds():
     one, again, two = (run_json("vector", "n=1000", "--verify", "--rounds", "1", "--seed", seed) for seed in ("7", "7", "8"))
     assert one["digest"] == again["digest"] != two["digest"]
@@ -254,7 +271,7 @@ def interrupted_run_keeps_old_files():
 
 
 if __name__ == "__main__":
-    for test in (every_device_same_bits, a_hundred_rounds, subgraphs_leave_the_same_bits, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
+    for test in (every_device_same_bits, a_hundred_rounds, subgraphs_leave_the_same_bits, explained, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
                  text_lists_what_was_asked, times_of_runs_in_flight, failing_kernel, progress_on_a_terminal, interrupted_run_keeps_old_files, info):
         test()
         print("ok", test.__name__)
