@@ -39,14 +39,14 @@ void hbg__run_say_lost(const struct hbg__run *run, struct hbg_error *error)
     struct hbg_device *device = run->device;
     struct hbg__progress now;
     struct hbg_error text = { .size = sizeof text };
-    char label[HBG__LABEL_BYTES];
+    char label[HBG__LABEL_BYTES], task[HBG__TASK_BYTES];
     if (!device->ops->progress || !device->ops->progress(device->platform, run->streams.stream[HBG__STREAM_WORK], false, &now)) {
         hbg__error_set(error, HBG_E_DEVICE, run->program->name, "%s was cancelled and does not end: the device is unusable until it does; close it and open another", hbg__run_label(run, label));
         return;
     }
     const char *kernel = hbg__program_kernel_name(run->program, now.kernel);
-    hbg__error_set(&text, HBG_E_DEVICE, kernel, "task %u (kernel \"%.60s\") on worker %u does not return, although %s was cancelled: the device is unusable until it does; close it and open another",
-                   now.task, kernel, now.worker, hbg__run_label(run, label));
+    hbg__error_set(&text, HBG_E_DEVICE, kernel, "%s (kernel \"%.60s\") on worker %u does not return, although %s was cancelled: the device is unusable until it does; close it and open another",
+                   hbg__run_task_words(run, now.task, now.activation, now.node, task), kernel, now.worker, hbg__run_label(run, label));
     text.task = now.task;
     hbg__error_copy(error, &text);
 }

@@ -2,18 +2,31 @@
 /* node.c - see node.h. */
 #include "run/node.h"
 
-bool hbg__level_of_activation(const struct hbg__recording *recording, uint32_t activation, struct hbg__level *level)
+/* The level inside of this one that the activation is, or that it lies in; false: there is none. */
+static bool step_inside(struct hbg__level *level, uint32_t activation)
 {
-    *level = hbg__level_of_run(recording);
-    for (uint32_t task = 0; level->activation != activation && task < level->head->task_count; task++) {
+    for (uint32_t task = 0; task < level->head->task_count; task++) {
         const struct hbg__submission *s = hbg__level_submission(level, task);
         if (!s) continue;
         struct hbg__level inner = hbg__level_open(level, s);
         if (activation < inner.activation || activation > inner.activation + inner.head->activation_count) continue;
         *level = inner;
-        task = UINT32_MAX;              /* on from its first task */
+        return true;
     }
-    return level->activation == activation;
+    return false;
+}
+
+uint32_t hbg__levels_path(const struct hbg__recording *recording, uint32_t activation, const struct hbg__definition **path, uint32_t most)
+{
+    struct hbg__level level = hbg__level_of_run(recording);
+    uint32_t depth = 0;
+    while (level.activation != activation) {
+        if (!step_inside(&level, activation)) return 0;
+        for (uint32_t i = most - 1; i > 0; i--) path[i] = path[i - 1];
+        path[0] = level.definition;
+        depth++;
+    }
+    return depth;
 }
 
 static void list_inside(struct hbg__opened *opened, uint32_t activation)

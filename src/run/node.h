@@ -61,7 +61,8 @@ static inline bool hbg__level_is_leaf(const struct hbg__task_record *record)
     return record->first_waiter == HBG__NIL && !(record->flags & HBG__TASK_QUERYABLE);
 }
 
-/* The level of an activation of a run; false: there is none. Cost: a look at every task of the levels on the way. */
-bool hbg__level_of_activation(const struct hbg__recording *recording, uint32_t activation, struct hbg__level *level);
+/* The definitions from an activation of a run outwards, the first `most` of them; returns how many there are, 0: no such activation. Cost: a
+   look at every task of the levels on the way. */
+uint32_t hbg__levels_path(const struct hbg__recording *recording, uint32_t activation, const struct hbg__definition **path, uint32_t most);
 
 #endif /* HBG_RUN_NODE_H */

@@ -40,16 +40,20 @@ static const char *skipped_words(const struct hbg__run *run, uint64_t skipped)
     return noops ? "tasks and noops were" : skipped == 1 ? "task was" : "tasks were";
 }
 
-enum { HBG__TASK_BYTES = 120 };
+const char *hbg__run_task_words(const struct hbg__run *run, uint32_t task, uint32_t activation, uint32_t node, char words[HBG__TASK_BYTES])
+{
+    enum { NAMED = 2 };
+    const struct hbg__definition *path[NAMED];
+    uint32_t depth = activation ? hbg__levels_path(&run->kept->recording, activation, path, NAMED) : 0;
+    if (depth > 1) snprintf(words, HBG__TASK_BYTES, "node %u of subgraph \"%.40s\" inside \"%.40s\" in task %u", node, path[0]->key.name, path[1]->key.name, task);
+    else if (depth) snprintf(words, HBG__TASK_BYTES, "node %u of subgraph \"%.60s\" in task %u", node, path[0]->key.name, task);
+    else snprintf(words, HBG__TASK_BYTES, "task %u", task);
+    return words;
+}
 
-/* "task 3"; or, of a body: "node 5 of subgraph "layer", which task 3 submits". */
 static const char *task_words(const struct hbg__run *run, const struct hbg__launch_result *launch, char words[HBG__TASK_BYTES])
 {
-    struct hbg__level level;
-    bool inside = launch->activation != 0 && hbg__level_of_activation(&run->kept->recording, launch->activation, &level);
-    if (inside) snprintf(words, HBG__TASK_BYTES, "node %u of subgraph \"%.60s\" in task %u", launch->node, level.definition->key.name, launch->task);
-    else snprintf(words, HBG__TASK_BYTES, "task %u", launch->task);
-    return words;
+    return hbg__run_task_words(run, launch->task, launch->activation, launch->node, words);
 }
 
 static void explain_kernel(const struct hbg__run *run, const struct hbg__launch_result *launch, struct hbg_error *error)
@@ -64,7 +68,7 @@ static void explain_kernel(const struct hbg__run *run, const struct hbg__launch_
 static enum hbg_status explain(struct hbg__run *run, const struct hbg__launch_result *launch, struct hbg_error *error)
 {
     const char *name = run->program->name;
-    char label[HBG__LABEL_BYTES];
+    char label[HBG__LABEL_BYTES], task[HBG__TASK_BYTES];
     struct hbg_error text = { .size = sizeof text };
     switch ((int)launch->status) {
     case HBG_OK:
@@ -82,7 +86,8 @@ static enum hbg_status explain(struct hbg__run *run, const struct hbg__launch_re
         text.requested = launch->limit + 1;
         break;
     case HBG_E_UNSUPPORTED:
-        hbg__error_set(&text, HBG_E_UNSUPPORTED, hbg__program_kernel_name(run->program, launch->kernel), "task %u (kernel \"%.60s\") returned HBG_PENDING, which this version does not support", launch->task, hbg__program_kernel_name(run->program, launch->kernel));
+        hbg__error_set(&text, HBG_E_UNSUPPORTED, hbg__program_kernel_name(run->program, launch->kernel), "%s (kernel \"%.60s\") returned HBG_PENDING, which this version does not support",
+                       task_words(run, launch, task), hbg__program_kernel_name(run->program, launch->kernel));
         break;
     default:
         hbg__error_set(&text, launch->status, name, "%s: %s%s%s", hbg__run_label(run, label), hbg_status_text(launch->status), *launch->text ? ": " : "", launch->text);

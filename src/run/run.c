@@ -238,7 +238,7 @@ static void say_what_runs(struct hbg__run *run, uint64_t timeout_ns, struct hbg_
     struct hbg_device *device = run->device;
     struct hbg__stream *stream = run->streams.stream[HBG__STREAM_WORK];
     struct hbg__progress now;
-    char label[HBG__LABEL_BYTES], within[40] = "";
+    char label[HBG__LABEL_BYTES], task[HBG__TASK_BYTES], within[40] = "";
     hbg__run_label(run, label);
     if (timeout_ns != HBG_FOREVER) snprintf(within, sizeof within, " within %" PRIu64 " ns", timeout_ns);
     if (!device->ops->progress || !device->ops->progress(device->platform, stream, timeout_ns != 0, &now)) {
@@ -248,8 +248,8 @@ static void say_what_runs(struct hbg__run *run, uint64_t timeout_ns, struct hbg_
         return;
     }
     const char *kernel = hbg__program_kernel_name(run->program, now.kernel);
-    hbg__error_set(text, HBG_TIMEOUT, kernel, "%s did not end%s: task %u (kernel \"%.60s\") runs longest, on worker %u", label, within, now.task, kernel,
-                   now.worker);
+    hbg__error_set(text, HBG_TIMEOUT, kernel, "%s did not end%s: %s (kernel \"%.60s\") runs longest, on worker %u", label, within,
+                   hbg__run_task_words(run, now.task, now.activation, now.node, task), kernel, now.worker);
     text->task = now.task;
 }
 

@@ -196,6 +196,9 @@ void hbg__run_collect_tasks(struct hbg__run *run, const struct hbg__launch_resul
 /* What to call it in a sentence: program "p", or run "n" of program "p". Returns label. */
 enum { HBG__LABEL_BYTES = 160 };
 const char *hbg__run_label(const struct hbg__run *run, char label[HBG__LABEL_BYTES]);
+/* The same for a task, as a device tells of it: task 3, or node 5 of subgraph "layer" in task 3, with the body around that, too. Returns words. */
+enum { HBG__TASK_BYTES = 140 };
+const char *hbg__run_task_words(const struct hbg__run *run, uint32_t task, uint32_t activation, uint32_t node, char words[HBG__TASK_BYTES]);
 
 /* Is it launched, and does it use the buffer? device->lock is held. */
 bool hbg__run_uses(const struct hbg__run *run, const struct hbg_buffer *buffer);

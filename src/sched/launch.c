@@ -157,7 +157,8 @@ static bool look_at(const struct hbg__sched_run *run, const struct hbg__worker *
     }
     if (running >= count) return false;
     progress->task = hbg__outer_task(run, activation, running);
-    progress->node = activation ? running : HBG__NIL;
+    progress->activation = activation;
+    progress->node = running;
     progress->kernel = hbg__image_record(payload, running)->kernel;
     progress->worker = worker->index;
     return true;

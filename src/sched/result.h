@@ -24,7 +24,7 @@ struct hbg__launch_result {
 /* What somebody runs, as an onlooker sees it. */
 struct hbg__progress {
     uint32_t task;                      /* of the outermost image */
-    uint32_t node;                      /* the task inside of it, HBG__NIL: it is no submission */
+    uint32_t activation, node;          /* the task inside of it, and to which activation it belongs; 0 and the same task: it is no submission */
     uint32_t kernel, worker;
 };
 

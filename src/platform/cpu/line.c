@@ -198,7 +198,7 @@ bool hbg__line_progress(struct hbg__line *line, struct hbg__ticket *ticket, bool
         struct hbg__progress before = now;
         hbg__word_wait(&line->nap, 0, LITTLE_NS);
         found = look(line, ticket, &now);
-        if (now.worker == before.worker && now.task == before.task && now.node == before.node) break;
+        if (now.worker == before.worker && now.activation == before.activation && now.node == before.node) break;
     }
     *progress = now;
     return found;

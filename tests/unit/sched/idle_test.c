@@ -73,10 +73,11 @@ static void waiting_for_one_task_is_cheap(void **state)
     uint64_t before = cpu_ns();
     launch_sleep(workers, 1000000, &image, &launch);
     assert_false(hbg__workers_wait(workers, 100000000));
-    struct hbg__progress seen = { .task = 7, .node = 7, .kernel = 7, .worker = 77 };
+    struct hbg__progress seen = { .task = 7, .activation = 7, .node = 7, .kernel = 7, .worker = 77 };
     assert_true(hbg__workers_progress(workers, &seen));
     assert_int_equal(seen.task, 0);
-    assert_int_equal(seen.node, HBG__NIL);
+    assert_int_equal(seen.activation, 0);
+    assert_int_equal(seen.node, 0);
     assert_int_equal(seen.kernel, 0);
     assert_true(seen.worker < 8);
     finish_sleep(workers, &image, &launch);
