@@ -428,7 +428,7 @@ static void check_told(const struct trace_log *log, uint64_t invocation)
 
 static void submissions_and_their_nodes(void **state)
 {
-    static const char *const specs[] = { "cpu:workers=1", "cpu:workers=2", "cpu:workers=4,memory=discrete" };
+    static const char *const specs[] = { "cpu:workers=1", "cpu:workers=2", "cpu:workers=4,memory=discrete", "sim:workers=3,seed=5" };
     (void)state;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         int32_t x[8] = { 0 };
