@@ -37,7 +37,8 @@ static bool check(struct bench_other *other, struct bench_order order, const str
     return wrong == 0;
 }
 
-static bool add_one(struct bench *b, struct bench_besides *all, const char *name, const struct dag *dag, struct bench_other *other, struct bench_order order)
+static bool add_one(struct bench *b, struct bench_besides *all, const char *name, const struct dag *dag, struct bench_other *other,
+                    struct bench_order order)
 {
     struct bench_beside *beside = &all->made[all->count];
     char label[BENCH_RUNTIME_MAX];

@@ -148,6 +148,14 @@ target_link_libraries(sched_bench PRIVATE hbg_test_base hbg_test_support hbg_sta
 add_executable(views_bench EXCLUDE_FROM_ALL bench/views/views_bench.c)
 target_link_libraries(views_bench PRIVATE hbg_flags hbg_static)
 
+# ---- instructions a task, counted by tests/cli/budget_test.py ----
+
+if(NOT HBG_SANITIZE AND TARGET hbg_tools)
+    add_executable(budget_bench bench/budget/budget_bench.c)
+    set_target_properties(budget_bench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/tests/bench)
+    target_link_libraries(budget_bench PRIVATE hbg_test_base hbg_tools hbg_static)
+endif()
+
 # ---- scripts ----
 
 find_program(HBG_PYTHON python3)

@@ -9,7 +9,7 @@ set -euo pipefail
 
 needed=(gcc g++ make cmake ninja-build pkg-config git python3 util-linux libcmocka-dev relacy-dev)
 optional=(libopenblas-dev liblapacke-dev libhwloc-dev python3-numpy dpkg-dev file)     # tile kernels, placement, a test of .npy files, `make deb` (two)
-[[ ${1:-} == all ]] && optional+=(chromium clang groff-base)       # opens the page of `hbg trace --page`; compiles the headers too; reads the manual page
+[[ ${1:-} == all ]] && optional+=(chromium clang groff-base valgrind)     # opens the page of `hbg trace --page`; compiles the headers too; reads the manual page; counts instructions
 
 # absent PACKAGE..: those of them that are not installed
 absent() {
