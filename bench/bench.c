@@ -102,7 +102,7 @@ int hbg__bench_main(int argc, char **argv)
         { "--rivals", NULL, &typed.rivals, "other runtimes beside hbg, those that are built" },
         { "--kernel", &typed.kernel, NULL, "compute|memory  what the tasks of metg do (compute)" },
         { "--width", &typed.width, NULL, "N  points of a step of metg's graphs (8)" },
-        { "--steps", &typed.steps, NULL, "N  their steps (1000)" },
+        { "--steps", &typed.steps, NULL, "N  their steps (500)" },
         { "--radix", &typed.radix, NULL, "N  points that nearest, spread and random_nearest read (5)" },
         EXCLUSIVE_OPTIONS(typed.exclusive),
     };

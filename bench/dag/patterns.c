@@ -165,7 +165,7 @@ PATTERN(spread, full_row, spread)
 PATTERN(random_nearest, full_row, random_nearest)
 #undef PATTERN
 
-#define USUAL { 8, 1000, 5 }
+#define USUAL { 8, 500, 5 }
 const struct dag_maker hbg__dag_patterns[] = {
     { "trivial", fill_trivial, USUAL }, { "no_comm", fill_no_comm, USUAL }, { "stencil_1d", fill_stencil, USUAL },
     { "stencil_1d_periodic", fill_stencil_periodic, USUAL }, { "dom", fill_dom, USUAL }, { "tree", fill_tree, USUAL },
