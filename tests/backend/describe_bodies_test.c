@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 
 #include <hbg/hbg.h>
+#include "support/allocator.h"
 #include "support/devices.h"
 #include "support/program.h"
 
@@ -304,9 +306,73 @@ static void ten_thousand_submissions(struct hbg_device *device, const struct dev
     hbg_program_destroy(program);
 }
 
+/* ---- the list of submissions, which the first question makes ---- */
+
+enum { ASKING = 4 };
+
+struct asking { struct hbg_run run; pthread_t thread; uint32_t wrong; };
+
+static void *ask(void *argument)
+{
+    struct asking *a = argument;
+    for (uint32_t i = 0; i < MANY; i++) {
+        struct hbg_task_info task = HBG_OPTIONS(task_info);
+        a->wrong += hbg_run_task(a->run, MANY + i, &task) != HBG_OK || task.parent != i;
+    }
+    return NULL;
+}
+
+static void several_threads_ask(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    float x[8] = { 0 };
+    struct asking asking[ASKING];
+    struct hbg_run run;
+    struct hbg_program *program = PROGRAM(device, build_many, kernels);
+    assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(hbg_host(x, HBG_F32, HBG_SHAPE(8)))), NULL, &run), HBG_OK);
+    for (int i = 0; i < ASKING; i++) {
+        asking[i] = (struct asking){ .run = run };
+        assert_int_equal(pthread_create(&asking[i].thread, NULL, ask, &asking[i]), 0);
+    }
+    for (int i = 0; i < ASKING; i++) {
+        pthread_join(asking[i].thread, NULL);
+        assert_int_equal(asking[i].wrong, 0);
+    }
+    assert_int_equal(hbg_run_cancel(run), HBG_OK);
+    assert_int_equal(hbg_run_finish(run, NULL), HBG_E_CANCELLED);
+    hbg_program_destroy(program);
+}
+
+static void a_list_that_cannot_be_made(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)device;
+    struct test_allocator memory = TEST_ALLOCATOR;
+    struct hbg_device_options options = HBG_OPTIONS(device_options);
+    struct hbg_task_info task = HBG_OPTIONS(task_info);
+    float x[8] = { 0 };
+    options.allocator = test_allocator_ops(&memory);
+    struct hbg_device *own = device_open(kind->spec, &options);
+    struct hbg_program *program = PROGRAM(own, build_many, kernels);
+    for (int round = 0; round < 4; round++) {
+        struct hbg_run run;
+        assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(hbg_host(x, HBG_F32, HBG_SHAPE(8)))), NULL, &run), HBG_OK);
+        if (round == 0) {
+            test_allocator_fail(&memory, 0, 1);
+            assert_int_equal(hbg_run_task(run, MANY, &task), HBG_E_NO_MEMORY);
+            assert_int_equal(hbg_run_task(run, 0, &task), HBG_OK);
+        }
+        assert_int_equal(hbg_run_task(run, MANY, &task), HBG_OK);
+        assert_int_equal(hbg_run_cancel(run), HBG_OK);
+        assert_int_equal(hbg_run_finish(run, NULL), HBG_E_CANCELLED);
+    }
+    hbg_program_destroy(program);
+    device_close(own);
+}
+
 int main(void)
 {
     static const struct device_test tests[] = { DEVICE_TEST(submissions_and_their_nodes), DEVICE_TEST(what_a_body_uses_beside_its_list),
-                                                DEVICE_TEST(ten_thousand_submissions) };
+                                                DEVICE_TEST(ten_thousand_submissions), DEVICE_TEST(several_threads_ask),
+                                                DEVICE_TEST(a_list_that_cannot_be_made) };
     return DEVICE_TESTS_RUN(tests);
 }

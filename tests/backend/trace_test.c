@@ -448,6 +448,62 @@ static void submissions_and_their_nodes(void **state)
     }
 }
 
+/* More producers than a record holds, of the nodes and of the submission. */
+enum { MANY = 700 };
+
+static void wide_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)args;
+    (void)params;
+    for (int i = 0; i < MANY; i++) hbg_submit(g, HOLD);
+}
+
+static void build_wide_bodies(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    static struct hbg_arg after[MANY];
+    (void)args;
+    (void)params;
+    for (int i = 0; i < MANY; i++) after[i] = hbg_after(hbg_submit(g, HOLD));
+    hbg_subgraph(g, KEY("wide"), wide_body, (struct hbg_arg_list){ after, MANY });
+}
+
+/* Of one task, from all records that tell of it. */
+static void check_producers(const struct trace_log *log, uint64_t task, uint64_t first, uint64_t count)
+{
+    bool seen[MANY] = { false };
+    uint64_t own, found = 0;
+    for (size_t i = 0; i < log->record_count; i++) {
+        const struct trace_record *r = &log->record[i];
+        const char *text = hbg__trace_note(log, r, "producers");
+        if (!text || !hbg__trace_number(log, r, "task", &own) || own != task) continue;
+        assert_null(hbg__trace_note(log, r, "cut"));
+        for (char *end; *text; text = *end ? end + 1 : end, found++) {
+            unsigned long producer = strtoul(text, &end, 10);
+            assert_true(producer >= first && producer < first + count && !seen[producer - first]);
+            seen[producer - first] = true;
+        }
+    }
+    assert_int_equal(found, count);
+}
+
+static void submissions_with_many_nodes(void **state)
+{
+    char path[TRACE_PATH];
+    (void)state;
+    atomic_store(&hold_open, 1);
+    trace_path(path);
+    struct hbg_device *device = trace_open("cpu:workers=2", HBG_TRACE_TASK, path);
+    struct hbg_program *program = make_program(device, build_wide_bodies, false);
+    runs_well(program, (struct hbg_arg_list){ NULL, 0 }, NULL);
+    hbg_program_destroy(program);
+    assert_int_equal(hbg_device_close(device), HBG_OK);
+    struct trace_log log = read_log(path);
+    check_producers(&log, MANY, MANY + 1, MANY);        /* the submission */
+    check_producers(&log, MANY + 1, 0, MANY);           /* its first node, */
+    check_producers(&log, 2 * MANY, 0, MANY);           /* and its last */
+    hbg__trace_log_free(&log);
+}
+
 /* 0 fails, 1 comes after it */
 static void failing_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
@@ -650,7 +706,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_phase_is_a_span), cmocka_unit_test(levels_and_their_copies), cmocka_unit_test(every_way_out_closes_the_spans),
         cmocka_unit_test(each_task_is_recorded), cmocka_unit_test(a_full_ring_keeps_the_last), cmocka_unit_test(a_task_with_many_producers),
-        cmocka_unit_test(submissions_and_their_nodes), cmocka_unit_test(a_submission_that_fails),
+        cmocka_unit_test(submissions_and_their_nodes), cmocka_unit_test(submissions_with_many_nodes), cmocka_unit_test(a_submission_that_fails),
         cmocka_unit_test(many_threads_tell), cmocka_unit_test(destinations), cmocka_unit_test(the_environment),
         cmocka_unit_test(what_cannot_be_written_is_counted),
     };
