@@ -77,6 +77,8 @@ static void add_round(struct page *p, const struct trace_round *round)
             snprintf(lane, sizeof lane, "3 core %" PRIu64, number);
             if (told && hbg__trace_number(log, r, "task", &number))
                 say_why(&graph, (uint32_t)number, why, sizeof why);
+        } else if (strcmp(r->name, TRACE_SUBMISSION) == 0) {
+            snprintf(lane, sizeof lane, "2 submissions");
         } else if (strncmp(r->name, TRACE_WALL ".", sizeof TRACE_WALL) == 0) {
             continue;
         } else if (strcmp(r->name, TRACE_RUN) == 0 || strncmp(r->name, TRACE_RUN ".runner_run", sizeof TRACE_RUN + 10) == 0) {
@@ -129,12 +131,12 @@ static void write_span(struct hbg__json *json, const struct page *p, const struc
 {
     const struct trace_log *log = p->rounds->log;
     const struct trace_record *r = s->record;
-    const char *kernel = hbg__trace_note(log, r, "kernel"), *dot = strrchr(r->name, '.');
-    bool task = strcmp(r->name, TRACE_TASK) == 0;
+    const char *own = hbg__trace_note(log, r, strcmp(r->name, TRACE_SUBMISSION) == 0 ? "subgraph" : "kernel"), *dot = strrchr(r->name, '.');
+    bool task = strcmp(r->name, TRACE_TASK) == 0 || strcmp(r->name, TRACE_SUBMISSION) == 0;
 
     hbg__json_open_object(json);
-    hbg__json_key_string(json, "name", task && kernel ? kernel : r->name);
-    hbg__json_key_string(json, "short", task && kernel ? kernel : strncmp(r->name, "chip.run.", 9) == 0 && dot ? dot + 1 : r->name);
+    hbg__json_key_string(json, "name", task && own ? own : r->name);
+    hbg__json_key_string(json, "short", task && own ? own : strncmp(r->name, "chip.run.", 9) == 0 && dot ? dot + 1 : r->name);
     hbg__json_key_u64(json, "begin", r->ts - p->begin);
     hbg__json_key_u64(json, "dur", r->dur);
     hbg__json_key_u64(json, "run", r->invocation);

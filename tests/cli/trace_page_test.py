@@ -83,6 +83,22 @@ def check_browser(path, data, tasks):
     assert end - begin < data["length_ns"] or max(8 * span["dur"], 1000) >= data["length_ns"]
 
 
+def check_submissions(path, trace):
+    """They have a lane of their own, and are where their nodes are."""
+    hbg("run", "decoder", "layers=3", "hidden=64", "ffn=96", "context=60", "--device", "cpu:workers=2", "--trace", trace, "--trace-level", "task", "--rounds", "2")
+    hbg("trace", trace, "--page", path)
+    lanes = {lane["name"]: lane["spans"] for lane in json.loads(Page(open(path).read()).data)["lanes"]}
+    nodes = [s for name, spans in lanes.items() if name.startswith("core") for s in spans if s["run"] == 1 and "submission" in s["values"]]
+    layers = [s for s in lanes["submissions"] if s["run"] == 1]
+    assert [s["name"] for s in layers] == 3 * ["decoder layer"], layers
+    for layer in layers:
+        own = [n for n in nodes if n["values"]["submission"] == layer["values"]["task"]]
+        assert len(own) == 40 and min(n["begin"] for n in own) == layer["begin"], layer
+        assert max(n["begin"] + n["dur"] for n in own) == layer["begin"] + layer["dur"], layer
+    if BROWSER:
+        assert "lane       submissions" in dom(path, f"run=1&task={layers[1]['values']['task']}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         trace, path = os.path.join(folder, "trace"), os.path.join(folder, "page.html")
@@ -95,6 +111,7 @@ def main():
         open(trace, "w").write("".join(lines))
         hbg("trace", trace, "--page", path)
         data, tasks = check_page(path, trace)
+        check_submissions(os.path.join(folder, "layers.html"), os.path.join(folder, "layers"))
         if BROWSER:
             check_browser(path, data, tasks)
             return 0
