@@ -346,6 +346,7 @@ static enum hbg_status prepare_platform(struct hbg__run *run, struct hbg_error *
 enum hbg_status hbg__run_prepare_execution(struct hbg__run *run, struct hbg_error *error)
 {
     bool poison = run->device->properties.poison;
+    uint64_t copies = run->upload_copies, bytes = run->upload_bytes;
     enum hbg_status status = poison ? hbg__watch_queues(run, error) : HBG_OK;
     if (status) return status;
     begin_step(run, HBG__SPAN_RESULT_REGION);
@@ -362,5 +363,6 @@ enum hbg_status hbg__run_prepare_execution(struct hbg__run *run, struct hbg_erro
     begin_step(run, HBG__SPAN_DESCRIPTOR);
     status = write_descriptor(run, error);
     end_step(run, HBG__SPAN_DESCRIPTOR);
+    hbg__span_values(run->spans, HBG__SPAN_PREPARE, run->upload_copies - copies, run->upload_bytes - bytes, 0, 0);
     return status ? status : prepare_platform(run, error);
 }

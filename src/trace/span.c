@@ -12,7 +12,7 @@ static const struct { uint32_t depth; const char *name; const char *value[HBG__S
     [HBG__SPAN_ARGS] = { 2, "chip.run.bind.args", { "args" } },
     [HBG__SPAN_BUILD] = { 2, "chip.run.bind.build", { "replayed", "tasks", "edges", "image_bytes" } },
     [HBG__SPAN_UPLOAD] = { 2, "chip.run.bind.upload", { "copies", "bytes" } },
-    [HBG__SPAN_PREPARE] = { 1, "chip.run.prepare_execution", { 0 } },
+    [HBG__SPAN_PREPARE] = { 1, "chip.run.prepare_execution", { "copies", "bytes" } },
     [HBG__SPAN_RESULT_REGION] = { 2, "chip.run.prepare_execution.result_region", STEP },
     [HBG__SPAN_COUNTER_TABLE] = { 2, "chip.run.prepare_execution.counter_table", STEP },
     [HBG__SPAN_DESCRIPTOR] = { 2, "chip.run.prepare_execution.descriptor", STEP },
