@@ -117,7 +117,8 @@ static void reset_counts(struct hbg_graph *g)
     g->payload_top = g->pending_units = g->task_count = g->task_limit = 0;
     g->storage_count = 0;
     g->barrier = g->manual_begin = g->manual_depth = 0;
-    g->manual = g->failed = g->inner_open = g->is_serial = g->is_single = false;
+    g->manual = g->failed = g->inner_open = g->is_single = false;
+    g->is_serial = g->input->serial;
     g->edge_count = g->reuse_edges = 0;
     g->noop_count = g->user_noops = g->near_count = g->root_count = 0;
     g->cell_top = 0;
@@ -164,7 +165,7 @@ static bool begin(struct hbg_graph *g, const struct hbg__build_input *input, str
     recording->head = NULL;
     recording->boundary_count = input->boundary.arg_count;
     g->payload = recording->arena.origin;
-    g->short_kernels = input->kernel_count;
+    g->short_kernels = input->serial ? 0 : input->kernel_count;
     g->payload_limit = (uint32_t)(recording->arena.above / 8 > UINT32_MAX ? UINT32_MAX : recording->arena.above / 8);
     take_numbers(g);
     reset_counts(g);

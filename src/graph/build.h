@@ -44,6 +44,7 @@ struct hbg__build_input {
     uint64_t limit_heap_bytes;                      /* 0: none */
     uint64_t heap_reuse_after_bytes;                /* 0: the default */
     bool record;                                    /* keep guards: the program's build is pure */
+    bool serial;                                    /* nothing is known of how arguments overlap: the tasks follow one another */
     bool wholes;                                    /* arguments that share storage conflict as wholes, wherever in it they lie */
     struct hbg__boundary boundary;
     struct hbg__buffer_ops buffers;
@@ -51,6 +52,7 @@ struct hbg__build_input {
     uint32_t verify_every;                          /* of submissions that find a definition, every n-th records again and compares; 0: none */
     struct hbg__atomic_u64 *verify_count;           /* of the device */
     const struct hbg__log *log;                     /* is told of each body that is recorded once more; NULL: nobody */
+    uint64_t owner;                                 /* the program, by a number that no other has: memory named by hbg_guard() is its own */
     uint64_t kernel_set;                            /* a hash of the kernel table: definitions are for one of them */
     const struct hbg__body *body;                   /* what is built is a body of hbg_subgraph(); NULL: a program */
 };

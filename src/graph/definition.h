@@ -56,6 +56,7 @@ struct hbg__definition {
     bool in_place;                      /* no definition: bodies of this key cannot be kept and are submitted in place */
     bool shares;                        /* two arguments are of one group */
     bool wholes;                        /* which conflict as wholes, at whatever distance */
+    uint64_t owner;                     /* of memory that it was guarded by: the program it is good for; 0: any */
     bool names_buffers, serial;         /* the body names buffers; its tasks follow one another, so that these may be arguments as well */
     struct hbg__definition_arg *arg;
     uint32_t arg_count, named_count;

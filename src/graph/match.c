@@ -211,6 +211,8 @@ static bool fits_values(struct match *m)
 static bool fits(struct match *m)
 {
     bool shared;
+    if (m->g->is_serial && !m->d->serial) return miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "how its arguments overlap, which is not known");
+    if (m->d->owner && m->d->owner != m->g->input->owner) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "the program whose memory it is guarded by");
     return fits_positions(m, &shared) && (HBG_LIKELY(!shared && !m->d->shares) || fits_groups(m)) && (m->d->guard_count == 0 || fits_values(m));
 }
 

@@ -14,6 +14,8 @@
 enum { PARAMS_ALIGN = 16, KERNELS_MAX = 65535 };
 static const size_t scratch_max = (size_t)1 << 30;
 
+static struct hbg__atomic_u64 programs;         /* made so far */
+
 static char *copy_text(struct hbg__memory *memory, const char *text)
 {
     size_t size = text ? strlen(text) + 1 : 0;
@@ -208,6 +210,7 @@ enum hbg_status hbg_program_create(struct hbg_device *device, const struct hbg_p
     made->device = device;
     pthread_mutex_init(&made->lock, NULL);
     status = copy_options(made, options);
+    if (!status) made->number = hbg__fetch_add_relaxed64(&programs, 1) + 1;     /* relaxed: a number of its own is all that is wanted */
     if (!status) made->kernel_set = kernel_set_of(made);
     if (!status) made->hash = hash_of(made);
     if (!status) status = attach(made, options->error);
