@@ -117,7 +117,7 @@ const struct hbg__known *hbg__know(struct hbg_graph *g, struct hbg__definition *
         !hbg__graph_reserve(g, (void **)&b->known, &b->known_capacity, b->known_count + 1, sizeof *b->known)) return NULL;
     for (uint32_t i = 0; i < d->named_count; i++)
         if (!pass_on(g, &d->named[i], &b->extra[known.extra + i])) return NULL;
-    memset(b->layout + known.layout, 0, d->arg_count * sizeof *b->layout);
+    if (d->arg_count) memset(b->layout + known.layout, 0, d->arg_count * sizeof *b->layout);
     b->extra_count += d->named_count;
     b->layout_count += d->arg_count;
     b->known[b->known_count] = known;
