@@ -20,7 +20,7 @@
 #include "base/check.h"
 
 struct hbg__event {
-    uint32_t task, core;
+    uint32_t task, core;                /* task: its slot in the run, so nodes of submissions have numbers of their own */
     uint64_t dispatched;                /* the core turned to it: the end of its task before, or when it found this one after a search */
     uint64_t started, ended;            /* of the kernel */
 };
