@@ -107,10 +107,11 @@ int hbg__bench_main(int argc, char **argv)
         EXCLUSIVE_OPTIONS(typed.exclusive),
     };
     const struct cli_command command = {
-        "bench", "submit|bind|dispatch|metg|replay|real|all [options]",
+        "bench", "submit|bind|dispatch|metg|replay|real|model|all [options]",
         "Measures what a submitted task (submit), a prepared run (bind), a task on the device (dispatch) or a subgraph (replay)\n"
         "costs, and how long tasks must be for half of the time to be theirs (metg: METG(50 %), the measure of Task Bench),\n"
-        "and how fast tiled factorisations and products are (real: GFLOP/s).\n\n"
+        "and how fast tiled factorisations and products are (real: GFLOP/s). model is an experiment: what shipping capacity costs\n"
+        "beside shipping what is used (docs/experiments).\n\n"
         "case       the graph, or what of the call is varied\n"
         "workers    worker threads of the device\n"
         "median     of all batches, each the mean over 1 ms or more, or of all searches of metg; the unit stands above the table\n"

@@ -77,6 +77,7 @@ bool hbg__bench_dispatch(struct bench *b);
 bool hbg__bench_metg(struct bench *b);
 bool hbg__bench_real(struct bench *b);
 bool hbg__bench_replay(struct bench *b);
+bool hbg__bench_model(struct bench *b);
 
 int hbg__bench_main(int argc, char **argv);
 

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 const struct bench_entry hbg__bench_entries[] = {
-    { "submit", hbg__bench_submit }, { "bind", hbg__bench_bind }, { "dispatch", hbg__bench_dispatch }, { "metg", hbg__bench_metg },
-    { "replay", hbg__bench_replay }, { "real", hbg__bench_real },
-    { NULL, NULL },
+    { "submit", hbg__bench_submit, false }, { "bind", hbg__bench_bind, false }, { "dispatch", hbg__bench_dispatch, false }, { "metg", hbg__bench_metg, false },
+    { "replay", hbg__bench_replay, false }, { "real", hbg__bench_real, false },
+    { "model", hbg__bench_model, true },
+    { NULL, NULL, false },
 };
 
 static bool run_one(struct bench_suite *suite, const struct bench *how, const struct bench_entry *entry, bool print)
@@ -31,7 +32,7 @@ bool hbg__bench_suite_run(struct bench_suite *suite, const struct bench *how, co
 {
     if (only) return run_one(suite, how, only, print);
     for (const struct bench_entry *entry = hbg__bench_entries; entry->name && suite->count < SUITE_MAX; entry++)
-        if (!run_one(suite, how, entry, print)) return false;
+        if (!entry->is_apart && !run_one(suite, how, entry, print)) return false;
     return true;
 }
 

@@ -5,7 +5,7 @@
 
 #include "bench/bench.h"
 
-struct bench_entry { const char *name; bench_measure_fn *measure; };
+struct bench_entry { const char *name; bench_measure_fn *measure; bool is_apart; };     /* apart: an experiment, which `all` leaves out */
 extern const struct bench_entry hbg__bench_entries[];           /* ends with a NULL name */
 
 enum { SUITE_MAX = 16 };
