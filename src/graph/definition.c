@@ -185,6 +185,28 @@ void hbg__definitions_open(struct hbg__definitions *store, struct hbg__memory *m
     pthread_mutex_init(&store->lock, NULL);
 }
 
+static bool names(const struct hbg__definition *d, const struct hbg_buffer *buffer)
+{
+    for (uint32_t i = 0; i < d->named_count; i++)
+        if (d->named[i].buffer == buffer) return true;
+    return false;
+}
+
+void hbg__definitions_forget_buffer(struct hbg__definitions *store, const struct hbg_buffer *buffer)
+{
+    struct hbg__definition *gone = NULL;
+    pthread_mutex_lock(&store->lock);
+    for (struct hbg__definition *d = store->oldest; d; d = d->newer) {
+        if (!d->kept || !d->names_buffers || !names(d, buffer)) continue;
+        forget(store, d);
+        if (d->pins) continue;
+        d->next = gone;
+        gone = d;
+    }
+    pthread_mutex_unlock(&store->lock);
+    destroy_all(gone);
+}
+
 void hbg__definitions_purge(struct hbg__definitions *store)
 {
     pthread_mutex_lock(&store->lock);

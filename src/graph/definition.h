@@ -88,6 +88,8 @@ struct hbg__definitions {
 
 /* budget_bytes 0: the default. */
 void hbg__definitions_open(struct hbg__definitions *store, struct hbg__memory *memory, const struct hbg__buffer_ops *buffers, uint64_t budget_bytes);
+/* The buffer is destroyed: definitions that name it are not found any more, and those that nobody pins let it go. */
+void hbg__definitions_forget_buffer(struct hbg__definitions *store, const struct hbg_buffer *buffer);
 /* From here on none stays that nobody pins: buffers that they name hold the device, which holds them. */
 void hbg__definitions_purge(struct hbg__definitions *store);
 /* Nobody pins any. */

@@ -276,6 +276,18 @@ static bool is_known(const struct hbg_graph *g, const struct hbg__definition *d)
     return false;
 }
 
+/* Are the buffers there that it names? One that is destroyed takes its definitions with it, but for those that are being looked at. */
+static bool has_buffers(const struct hbg_graph *g, const struct hbg__definition *d)
+{
+    const struct hbg__buffer_ops *ops = &g->input->buffers;
+    for (uint32_t i = 0; d->names_buffers && i < d->named_count; i++) {
+        uint64_t size_bytes;
+        bool foreign;
+        if (d->named[i].buffer && ops->find(ops->user, d->named[i].handle, &size_bytes, &foreign) != d->named[i].buffer) return false;
+    }
+    return true;
+}
+
 /* One of the store, pinned, that is better than what was found so far; NULL: none. */
 static struct hbg__definition *find_stored(struct hbg__call *call, uint32_t *best, struct match *first, bool *in_place)
 {
@@ -283,7 +295,7 @@ static struct hbg__definition *find_stored(struct hbg__call *call, uint32_t *bes
     struct hbg__definition *d = NULL, *found = NULL;
     while (*best > 0 && !g->failed && (d = hbg__definition_next(g->input->definitions, &call->key, d)) != NULL) {
         if (d->in_place) *in_place = true;
-        if (d->in_place || is_known(g, d) || !fits_better(call, d, best, first)) continue;
+        if (d->in_place || is_known(g, d) || !has_buffers(g, d) || !fits_better(call, d, best, first)) continue;
         if (found) hbg__definition_unpin(found);
         hbg__definition_pin(d);
         found = d;

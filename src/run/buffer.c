@@ -158,6 +158,7 @@ void hbg_buffer_destroy(struct hbg_buffer *buffer)
     hbg__process_lock();
     give_place(buffer->handle & PLACE_MASK);
     hbg__process_unlock();
+    hbg__definitions_forget_buffer(&buffer->device->definitions, buffer);
     hbg__buffer_drop(buffer);
 }
 
