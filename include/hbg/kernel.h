@@ -204,7 +204,7 @@ enum hbg_inside { HBG_INSIDE_NOTHING, HBG_INSIDE_BUILD, HBG_INSIDE_KERNEL };
 struct hbg_running {
     size_t size;
     enum hbg_inside inside;
-    uint32_t worker, task, kernel;      /* with HBG_INSIDE_KERNEL, else 0; kernel: its place in the program's table */
+    uint32_t worker, task, kernel;      /* with HBG_INSIDE_KERNEL, else 0; task: of the run's graph, of a node its submission; kernel: its place in the program's table */
 };
 
 /**

@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
+
+#include <hbg/hbg.h>
 
 #include "base/clock.h"
 #include "base/rng.h"
@@ -309,6 +312,94 @@ static void cancelled_runs(void **state)
     dag_close(&dag);
 }
 
+/* ---- who looks on ---- */
+
+static struct hbg_running running;
+
+/* The second task of a body that is the second submission takes its time. */
+static int kernel_sleeps(const struct hbg_task_view *t)
+{
+    running = (struct hbg_running)HBG_OPTIONS(running);
+    if (t->base[TEST_BASE_FIRST_SLOT] < 7 || t->task != 1) return 0;
+    (void)hbg_running_get(&running);
+    usleep(100000);
+    return 0;
+}
+
+static int kernel_returns(const struct hbg_task_view *t)
+{
+    (void)t;
+    return 0;
+}
+
+/* What runs is named by the task of the outermost image, and by the node inside; the run that is looked at is that of now. */
+static void progress_names_the_node(void **state)
+{
+    struct hbg_kernel kernels[] = { HBG_KERNEL(0, kernel_returns, NULL), HBG_KERNEL(1, kernel_sleeps, NULL) };
+    struct image_builder *body = image_builder_create(), *outer = image_builder_create();
+    struct hbg__progress seen = { .worker = 0 };
+    struct test_launch launch;
+    (void)state;
+    image_builder_task(body, 0, NULL, 0, 0);
+    image_builder_task(body, 1, &(uint32_t){ 0 }, 1, 0);
+    uint32_t first = image_builder_submit(outer, body, NULL, 0), second = image_builder_submit(outer, body, &first, 1);
+    for (uint32_t i = 0; i < 3; ++i) plain(outer, 1, second);
+    image_builder_destroy(body);
+    struct test_image image = image_builder_finish(outer);
+    for (int p = 0; p < POOLS; ++p)
+        for (uint32_t mode = HBG__MODE_WAKE; mode <= HBG__MODE_ORDER; mode += 2) {
+            test_launch_open(&launch, &image, kernels, 2, WORKERS[p]);
+            launch.launch.mode = mode;
+            hbg__workers_launch(pool[p], &launch.launch);
+            assert_false(hbg__workers_wait(pool[p], 50000000));
+            assert_true(hbg__workers_progress(pool[p], &seen));
+            assert_int_equal(seen.task, second);
+            assert_int_equal(seen.node, 1);
+            assert_int_equal(seen.kernel, 1);
+            assert_true(hbg__workers_wait(pool[p], UINT64_MAX));
+            assert_int_equal(running.inside, HBG_INSIDE_KERNEL);
+            assert_int_equal(running.task, second);
+            assert_int_equal(running.kernel, 1);
+            test_launch_close(&launch);
+        }
+    test_image_free(&image);
+    image_builder_destroy(outer);
+}
+
+/* Somebody looks all the time while workers turn from one submission to another. */
+static void onlookers_stay_inside(void **state)
+{
+    struct dag_shape shape = { .tasks = 60, .producers_max = 3, .window = 20, .submit_percent = 30, .depth = 2 };
+    struct dag_slots slots;
+    struct dag dag;
+    uint64_t looks = 0;
+    (void)state;
+    dag_random(&dag, 31, &shape);
+    dag_slots_open(&slots, dag.count + 1, 3, 50);
+    for (int round = 0; round < test_scaled(CANCELS); ++round) {
+        struct hbg__workers *workers = pool[round % POOLS];
+        struct hbg__progress seen = { .worker = 0 };
+        struct hbg__launch_result result;
+        struct test_launch launch;
+        dag_launch(&dag, workers, &slots, round % 2 ? HBG__MODE_WAKE : HBG__MODE_ORDER, &launch);
+        do {
+            if (!hbg__workers_progress(workers, &seen)) continue;
+            assert_true(seen.task < dag.image.head->task_count);
+            assert_true(seen.node == HBG__NIL || dag.task[seen.task].inside_count > 0);
+            ++looks;
+        } while (!hbg__workers_poll(workers));
+        hbg__workers_result(workers, &result);
+        test_launch_close(&launch);
+        const char *wrong = dag_check(&dag, &result);
+        if (wrong) fail_msg("round %d: %s", round, wrong);
+    }
+    assert_true(looks > 0);
+    dag_slots_close(&slots);
+    dag_close(&dag);
+}
+
+/* ---- what is wrong with an image ---- */
+
 static struct hbg__task_record *record_in(const struct test_image *image, uint32_t task)
 {
     return (struct hbg__task_record *)(uintptr_t)hbg__image_record(hbg__image_payload(image->head), task);
@@ -389,7 +480,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_graphs), cmocka_unit_test(empty_definitions), cmocka_unit_test(wide_bodies), cmocka_unit_test(nested_bodies),
         cmocka_unit_test(deep_bodies), cmocka_unit_test(many_submissions), cmocka_unit_test(queues_overflow), cmocka_unit_test(failing_nodes),
-        cmocka_unit_test(skipped_submissions), cmocka_unit_test(cancelled_runs), cmocka_unit_test(stalled_inside),
+        cmocka_unit_test(skipped_submissions), cmocka_unit_test(cancelled_runs), cmocka_unit_test(progress_names_the_node),
+        cmocka_unit_test(onlookers_stay_inside), cmocka_unit_test(stalled_inside),
         cmocka_unit_test(damaged_submissions)
     };
     return cmocka_run_group_tests(tests, open_pools, close_pools);
