@@ -213,7 +213,7 @@ MUTANTS = (
      "        length = left;\n        hbg__store", "        hbg__store",
      ("sim/schedules",)),
     ("submission's roots: a third range replaces the second", "src/sched/expand.c",
-     "    if (!room) return scatter(worker, root, length);\n", "",
+     "    uint32_t range = room ? range_length(left, worker->sched->options.worker_count) : 0;\n", "    uint32_t range = range_length(left, worker->sched->options.worker_count);\n    (void)room;\n",
      ("sim/schedules",)),
     ("submission's roots: what was claimed before is dropped", "src/sched/roots.h",
      "    worker->roots = worker->outer_roots;\n", "    hbg__roots_forget(&worker->roots);\n",

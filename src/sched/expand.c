@@ -4,7 +4,7 @@
  *
  *     the task is ready --> activate: base table, counts       by the worker that took it
  *                             |
- *                             |--> a first range of its roots, into the worker's own
+ *                             |--> a first range of its roots, for this worker alone; or a few, into its queue
  *                             '--> the rest: one entry for all of them, in the shared ring
  *                                    |
  *                                    '--> whoever takes the entry: a further range; the entry goes on while roots remain
@@ -16,8 +16,9 @@
  * Whoever has the entry of the roots has them alone, so the cursor needs no read-modify-write: it goes with the entry. There is one
  * such entry or none for each activation, and none once all roots are claimed.
  *
- * A worker that finds roots while it has claimed others keeps two ranges; where both are in use it puts a few of the roots into its
- * own queue instead.
+ * Nobody else can take from a range. So where few roots are left for each worker they go to the own queue, from which others steal: a body
+ * whose handful of roots takes long is worked by all. A worker that finds roots while it has claimed others keeps two ranges; where
+ * both are in use it puts a few of the roots into its own queue as well.
  *
  * struct hbg__activation
  *   field         written by                       read by                            order, label
@@ -31,7 +32,8 @@
 #include "sched/roots.h"
 #include "sched/wake_list.h"
 
-static const uint32_t range_min = HBG__ROOT_RANGE_MIN, range_max = HBG__ROOT_RANGE_MAX;
+static const uint32_t range_min = HBG__ROOT_RANGE_MIN, range_max = HBG__ROOT_RANGE_MAX;     /* of ranges that one worker has alone */
+static const uint32_t few = 16;                         /* where these would be shorter: so many go to the own queue at once */
 
 /* ---- activation ---- */
 
@@ -92,14 +94,13 @@ uint32_t hbg__activate(struct hbg__worker *worker, const struct hbg__task_record
 
 /* ---- roots ---- */
 
-static uint32_t range_length(uint32_t left, uint32_t workers, bool room)
+/* How many of the roots that are left one worker takes for itself; 0: too few to take them from the others. */
+static uint32_t range_length(uint32_t left, uint32_t workers)
 {
     uint32_t length = left / (2 * workers);
-    if (!room) return left < range_min ? left : range_min;
     if (workers == 1) return left;
-    if (length < range_min) length = range_min;
-    if (length > range_max) length = range_max;
-    return left > length + length / 2 ? length : left;
+    if (length < range_min) return 0;
+    return length < range_max ? length : range_max;
 }
 
 /* Roots remain: to whoever looks. False: there is no room anywhere. */
@@ -114,7 +115,7 @@ static bool pass_on(struct hbg__worker *worker, uint32_t activation)
 
 static bool has_range(const struct hbg__root_range *range) { return range->at != range->end; }
 
-/* The worker has two ranges already: the first root is its next task, the others follow in the own queue. */
+/* The first root is the worker's next task, the others follow in the own queue. */
 static uint32_t scatter(struct hbg__worker *worker, const uint32_t *root, uint32_t length)
 {
     for (uint32_t i = 0; i < length; ++i) {
@@ -133,7 +134,8 @@ static uint32_t claim_roots(struct hbg__worker *worker)
     const uint32_t *root = (const uint32_t *)(uintptr_t)own->roots;
     bool room = !has_range(&worker->roots) || !has_range(&worker->outer_roots);
     uint32_t at = hbg__load_relaxed32(&own->cursor), left = own->root_count - at;       /* relaxed: came with the entry */
-    uint32_t length = range_length(left, worker->sched->options.worker_count, room);
+    uint32_t range = room ? range_length(left, worker->sched->options.worker_count) : 0;
+    uint32_t length = range ? range : left < few ? left : few;
     if (HBG_UNLIKELY(length == 0)) return HBG__NIL;
     root += at;
     hbg__store_relaxed32(&own->cursor, at + length);            /* relaxed: goes with the entry */
@@ -141,7 +143,7 @@ static uint32_t claim_roots(struct hbg__worker *worker)
         length = left;
         hbg__store_relaxed32(&own->cursor, own->root_count);    /* relaxed: likewise */
     }
-    if (!room) return scatter(worker, root, length);
+    if (range == 0) return scatter(worker, root, length);
     hbg__roots_take(worker, worker->activation, root, length);
     return hbg__roots_next(worker);
 }

@@ -5,7 +5,7 @@
  *     pair       two tasks: the producer is complete before its consumer is looked for, or not
  *     diamond    A -> {B, C} -> D
  *     failing    A -> {B, C} -> D, E -> F, B fails: D is skipped
- *     submits    A -> S -> B with three roots in S
+ *     submits    A -> S -> B with four roots in S
  *     nests      S -> A with a root and a submission of two roots in S, whose consumer is there as well
  *     rejects    A -> S -> B with two roots in S, one of which fails: B is skipped
  *
@@ -73,7 +73,7 @@ static uint32_t submit(struct image_builder *builder, struct image_builder *body
 static void build_submits(struct image_builder *builder)
 {
     struct image_builder *body = image_builder_create();
-    build_roots(body, 3);
+    build_roots(body, 4);
     add(builder, 1, submit(builder, body, 1, add(builder, 0, 0, 0)), 0);
 }
 

@@ -315,14 +315,15 @@ static void cancelled_runs(void **state)
 /* ---- who looks on ---- */
 
 static struct hbg_running running;
+static struct hbg__atomic_u32 let_go, started, together;        /* of kernels that wait; relaxed all of them: they order nothing */
 
-/* The second task of a body that is the second submission takes its time. */
-static int kernel_sleeps(const struct hbg_task_view *t)
+/* The second task of a body that is the second submission waits for the host. */
+static int kernel_waits(const struct hbg_task_view *t)
 {
-    running = (struct hbg_running)HBG_OPTIONS(running);
     if (t->base[TEST_BASE_FIRST_SLOT] < 7 || t->task != 1) return 0;
+    running = (struct hbg_running)HBG_OPTIONS(running);
     (void)hbg_running_get(&running);
-    usleep(100000);
+    while (!hbg__load_relaxed32(&let_go)) usleep(100);
     return 0;
 }
 
@@ -335,9 +336,8 @@ static int kernel_returns(const struct hbg_task_view *t)
 /* What runs is named by the task of the outermost image, and by the node inside; the run that is looked at is that of now. */
 static void progress_names_the_node(void **state)
 {
-    struct hbg_kernel kernels[] = { HBG_KERNEL(0, kernel_returns, NULL), HBG_KERNEL(1, kernel_sleeps, NULL) };
+    struct hbg_kernel kernels[] = { HBG_KERNEL(0, kernel_returns, NULL), HBG_KERNEL(1, kernel_waits, NULL) };
     struct image_builder *body = image_builder_create(), *outer = image_builder_create();
-    struct hbg__progress seen = { .worker = 0 };
     struct test_launch launch;
     (void)state;
     image_builder_task(body, 0, NULL, 0, 0);
@@ -348,20 +348,60 @@ static void progress_names_the_node(void **state)
     struct test_image image = image_builder_finish(outer);
     for (int p = 0; p < POOLS; ++p)
         for (uint32_t mode = HBG__MODE_WAKE; mode <= HBG__MODE_ORDER; mode += 2) {
+            struct hbg__progress seen = { .worker = 0 };
             test_launch_open(&launch, &image, kernels, 2, WORKERS[p]);
             launch.launch.mode = mode;
+            hbg__store_relaxed32(&let_go, 0);
             hbg__workers_launch(pool[p], &launch.launch);
-            assert_false(hbg__workers_wait(pool[p], 50000000));
-            assert_true(hbg__workers_progress(pool[p], &seen));
+            while (!hbg__workers_progress(pool[p], &seen) || seen.kernel != 1 || seen.activation != 2) usleep(100);
             assert_int_equal(seen.task, second);
             assert_int_equal(seen.node, 1);
-            assert_int_equal(seen.kernel, 1);
+            hbg__store_relaxed32(&let_go, 1);
             assert_true(hbg__workers_wait(pool[p], UINT64_MAX));
             assert_int_equal(running.inside, HBG_INSIDE_KERNEL);
             assert_int_equal(running.task, second);
             assert_int_equal(running.kernel, 1);
             test_launch_close(&launch);
         }
+    test_image_free(&image);
+    image_builder_destroy(outer);
+}
+
+/* Ends when another one has started meanwhile; the last one of a worker that has them all alone waits in vain. */
+static int kernel_meets_another(const struct hbg_task_view *t)
+{
+    uint32_t mine = hbg__fetch_add_relaxed32(&started, 1) + 1;
+    (void)t;
+    for (int i = 0; i < 20000; ++i) {
+        if (hbg__load_relaxed32(&started) > mine) {
+            hbg__store_relaxed32(&together, 1);
+            break;
+        }
+        if (hbg__load_relaxed32(&together)) break;
+        usleep(100);
+    }
+    return 0;
+}
+
+/* A few roots that take long are not one worker's alone. */
+static void few_roots_are_shared(void **state)
+{
+    enum { ROOTS = 6 };
+    struct hbg_kernel kernels[] = { HBG_KERNEL(0, kernel_meets_another, NULL) };
+    struct image_builder *body = image_builder_create(), *outer = image_builder_create();
+    struct test_launch launch;
+    (void)state;
+    for (uint32_t i = 0; i < ROOTS; ++i) plain(body, 0, 0);
+    image_builder_submit(outer, body, NULL, 0);
+    image_builder_destroy(body);
+    struct test_image image = image_builder_finish(outer);
+    hbg__store_relaxed32(&started, 0);
+    hbg__store_relaxed32(&together, 0);
+    test_launch_open(&launch, &image, kernels, 1, WORKERS[POOLS - 1]);
+    hbg__workers_launch(pool[POOLS - 1], &launch.launch);
+    assert_true(hbg__workers_wait(pool[POOLS - 1], UINT64_MAX));
+    assert_int_equal(hbg__load_relaxed32(&together), 1);
+    test_launch_close(&launch);
     test_image_free(&image);
     image_builder_destroy(outer);
 }
@@ -385,7 +425,7 @@ static void onlookers_stay_inside(void **state)
         do {
             if (!hbg__workers_progress(workers, &seen)) continue;
             assert_true(seen.task < dag.image.head->task_count);
-            assert_true(seen.node == HBG__NIL || dag.task[seen.task].inside_count > 0);
+            assert_true(seen.activation == 0 || dag.task[seen.task].inside_count > 0);
             ++looks;
         } while (!hbg__workers_poll(workers));
         hbg__workers_result(workers, &result);
@@ -481,7 +521,7 @@ int main(void)
         cmocka_unit_test(random_graphs), cmocka_unit_test(empty_definitions), cmocka_unit_test(wide_bodies), cmocka_unit_test(nested_bodies),
         cmocka_unit_test(deep_bodies), cmocka_unit_test(many_submissions), cmocka_unit_test(queues_overflow), cmocka_unit_test(failing_nodes),
         cmocka_unit_test(skipped_submissions), cmocka_unit_test(cancelled_runs), cmocka_unit_test(progress_names_the_node),
-        cmocka_unit_test(onlookers_stay_inside), cmocka_unit_test(stalled_inside),
+        cmocka_unit_test(onlookers_stay_inside), cmocka_unit_test(few_roots_are_shared), cmocka_unit_test(stalled_inside),
         cmocka_unit_test(damaged_submissions)
     };
     return cmocka_run_group_tests(tests, open_pools, close_pools);
