@@ -32,7 +32,7 @@ struct metg_point { double length, granularity_ns, efficiency; };
 /* What the first search of a case went through, from long to short. */
 struct metg_curve { struct metg_point point[METG_POINTS_MAX]; uint32_t count; };
 
-/* METG in nanoseconds; the peak is the best of hbg__metg_peak() so far. Where tasks of a quarter of a millisecond do not reach half, as on a machine that is
+/* METG in nanoseconds; the peak is the best of hbg__metg_peak() so far. Where tasks of 128 us do not reach half, as on a machine that is
    busy with other things, it is their granularity: at least that. False: said why. */
 bool hbg__metg_search(struct bench *b, struct metg_subject *s, double peak, struct metg_curve *curve, double *granularity_ns);
 

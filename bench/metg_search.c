@@ -7,7 +7,7 @@
 #include "bench/metg.h"
 
 enum { THREADS_MAX = 64, LONG_BATCHES = 20, PEAK_NS = 1000000 };
-static const double LONG_NS = 32000, LONGEST_NS = 250e3, HALF = 0.5, LOW = 0.25, NARROW = 1.08, STEP = 1.25;
+static const double LONG_NS = 32000, LONGEST_NS = 128e3, HALF = 0.5, LOW = 0.25, NARROW = 1.08, STEP = 1.25;
 
 /* ---- what threads do without a runtime ---- */
 
@@ -133,7 +133,7 @@ bool hbg__metg_search(struct bench *b, struct metg_subject *subject, double peak
         *(middle.efficiency >= HALF ? &hi : &lo) = middle;
     }
     if (s.failed) return false;
-    double rise = hi.efficiency - lo.efficiency, share = lo.efficiency < HALF && rise > 0 ? (HALF - lo.efficiency) / rise : 1;
+    double rise = hi.efficiency - lo.efficiency, share = lo.efficiency < HALF && hi.efficiency >= HALF ? (HALF - lo.efficiency) / rise : 1;
     *granularity_ns = between(lo.granularity_ns, hi.granularity_ns, share);
     subject->length = between(lo.length, hi.length, share);
     return true;
