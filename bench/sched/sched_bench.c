@@ -16,7 +16,7 @@
 #include "platform/cpu/workers.h"
 #include "support/image_builder.h"
 
-enum { REPS_MAX = 101, CELLS_MAX = 64, TASKS = 100000, SIDE = 316, TILES = 64, LEAVES = 1 << 16 };
+enum { REPS_MAX = 101, CELLS_MAX = 96, TASKS = 100000, SIDE = 316, TILES = 64, LEAVES = 1 << 16 };
 
 static int kernel_empty(const struct hbg_task_view *t)
 {
@@ -94,9 +94,53 @@ static void random_four(struct image_builder *b)
     }
 }
 
+enum { BODY = 10 };
+
+/* Ten tasks, one that all others wait for and one that waits for all; returns that one. */
+static uint32_t ten(struct image_builder *b, const uint32_t *before)
+{
+    uint32_t middle[BODY - 2], first = image_builder_task(b, 0, before, before != NULL, 0);
+    for (uint32_t i = 0; i < BODY - 2; ++i) middle[i] = image_builder_task(b, 0, &first, 1, 0);
+    return image_builder_task(b, 0, middle, BODY - 2, 0);
+}
+
+/* The same side by side and one after the other; and each ten of them as a submission. */
+static void tens(struct image_builder *b)
+{
+    for (uint32_t i = 0; i < TASKS / BODY; ++i) ten(b, NULL);
+}
+
+static void chained_tens(struct image_builder *b)
+{
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < TASKS / BODY; ++i) before = ten(b, i ? &before : NULL);
+}
+
+static void submit_bodies(struct image_builder *b, bool one_after_the_other)
+{
+    struct image_builder *body = image_builder_create();
+    uint32_t before = 0;
+    ten(body, NULL);
+    for (uint32_t i = 0; i < TASKS / BODY; ++i) before = image_builder_submit(b, body, &before, one_after_the_other && i > 0);
+    image_builder_destroy(body);
+}
+
+static void bodies(struct image_builder *b) { submit_bodies(b, false); }
+static void layers(struct image_builder *b) { submit_bodies(b, true); }
+
+/* One submission of as many tasks as the others have, all of them roots. */
+static void wide_body(struct image_builder *b)
+{
+    struct image_builder *body = image_builder_create();
+    independent(body);
+    image_builder_submit(b, body, NULL, 0);
+    image_builder_destroy(body);
+}
+
 static const struct graph { const char *name; void (*build)(struct image_builder *b); } graph[] = {
     { "chain", chain }, { "independent", independent }, { "wavefront", wavefront },
-    { "cholesky", cholesky }, { "tree", tree }, { "random", random_four }
+    { "cholesky", cholesky }, { "tree", tree }, { "random", random_four },
+    { "tens", tens }, { "bodies", bodies }, { "chain tens", chained_tens }, { "layers", layers }, { "wide body", wide_body }
 };
 enum { GRAPHS = sizeof graph / sizeof graph[0] };
 
@@ -155,11 +199,12 @@ static double run_once(struct cell *cell)
     hbg__workers_launch(cell->pool, &cell->launch->launch);
     hbg__workers_wait(cell->pool, UINT64_MAX);
     hbg__workers_result(cell->pool, &result);
-    if (result.status != HBG_OK || result.executed != cell->launch->launch.task_count) {
+    const struct hbg__launch *run = &cell->launch->launch;
+    if (result.status != HBG_OK || result.executed != run->slot_count - run->activation_count) {
         fprintf(stderr, "%s: status %d, %llu tasks ran\n", cell->graph->name, (int)result.status, (unsigned long long)result.executed);
         exit(1);
     }
-    return (double)(result.ended_ns - result.started_ns) / cell->launch->launch.task_count;
+    return (double)(result.ended_ns - result.started_ns) / (double)result.executed;
 }
 
 int main(int argc, char **argv)
@@ -195,6 +240,7 @@ int main(int argc, char **argv)
             }
             for (uint32_t mode = HBG__MODE_WAKE; mode <= HBG__MODE_ORDER && cells < CELLS_MAX; ++mode) {
                 if (mode == HBG__MODE_ORDER && workers > 1) continue;
+                if (mode == HBG__MODE_CLAIM && image.head->activation_count) continue;
                 cell[cells].graph = &graph[g];
                 cell[cells].workers = workers;
                 cell[cells].mode = mode;
