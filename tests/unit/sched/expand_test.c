@@ -15,6 +15,7 @@
 #include "base/rng.h"
 #include "support/dag.h"
 #include "support/devices.h"
+#include "trace/event.h"
 
 static const uint32_t WORKERS[] = { 1, 2, 8 };
 enum { POOLS = sizeof WORKERS / sizeof WORKERS[0] };
@@ -415,8 +416,9 @@ static void onlookers_stay_inside(void **state)
     uint64_t looks = 0;
     (void)state;
     dag_random(&dag, 31, &shape);
+    dag.spin_pauses = 50;
     dag_slots_open(&slots, dag.count + 1, 3, 50);
-    for (int round = 0; round < test_scaled(CANCELS); ++round) {
+    for (int round = 0; round < test_scaled(CANCELS / 4); ++round) {
         struct hbg__workers *workers = pool[round % POOLS];
         struct hbg__progress seen = { .worker = 0 };
         struct hbg__launch_result result;
@@ -434,6 +436,50 @@ static void onlookers_stay_inside(void **state)
         if (wrong) fail_msg("round %d: %s", round, wrong);
     }
     assert_true(looks > 0);
+    dag_slots_close(&slots);
+    dag_close(&dag);
+}
+
+/* Each task that ran is recorded once, under its slot, by the one who ran it. */
+static void records_name_slots(void **state)
+{
+    struct dag_shape shape = { .tasks = 60, .producers_max = 3, .window = 20, .submit_percent = 20, .noop_percent = 10, .depth = 2 };
+    struct dag_slots slots;
+    struct dag dag;
+    (void)state;
+    dag_random(&dag, 31, &shape);
+    dag_slots_open(&slots, dag.count + 1, 3, 50);
+    unsigned char *seen = malloc(dag.count);
+    assert_non_null(seen);
+    for (int p = 0; p < POOLS; ++p)
+        for (uint32_t mode = HBG__MODE_WAKE; mode <= HBG__MODE_ORDER; mode += 2) {
+            uint64_t bytes = hbg__event_bytes(WORKERS[p], dag.count);
+            struct hbg__event_core *core = aligned_alloc(64, bytes);
+            struct hbg__launch_result result;
+            struct test_launch launch;
+            assert_non_null(core);
+            memset(core, 0, bytes);
+            memset(seen, 0, dag.count);
+            dag_launch_open(&dag, WORKERS[p], &slots, mode, &launch);
+            launch.launch.events = (uint64_t)(uintptr_t)core;
+            launch.launch.event_capacity = dag.count;
+            hbg__workers_launch(pool[p], &launch.launch);
+            assert_true(hbg__workers_wait(pool[p], UINT64_MAX));
+            hbg__workers_result(pool[p], &result);
+            assert_null(dag_check(&dag, &result));
+            for (uint32_t w = 0; w < WORKERS[p]; ++w) {
+                const struct hbg__event *event = (const struct hbg__event *)(const void *)((const unsigned char *)core + hbg__event_ring_offset(WORKERS[p], dag.count, w));
+                for (uint64_t i = 0; core[w].epoch == launch.launch.epoch && i < core[w].count; ++i) {
+                    assert_true(event[i].task < dag.count);
+                    assert_int_equal(event[i].core, w);
+                    ++seen[event[i].task];
+                }
+            }
+            for (uint32_t slot = 0; slot < dag.count; ++slot) assert_int_equal(seen[slot], dag.expected[slot] == DAG_RUNS);
+            test_launch_close(&launch);
+            free(core);
+        }
+    free(seen);
     dag_slots_close(&slots);
     dag_close(&dag);
 }
@@ -521,7 +567,7 @@ int main(void)
         cmocka_unit_test(random_graphs), cmocka_unit_test(empty_definitions), cmocka_unit_test(wide_bodies), cmocka_unit_test(nested_bodies),
         cmocka_unit_test(deep_bodies), cmocka_unit_test(many_submissions), cmocka_unit_test(queues_overflow), cmocka_unit_test(failing_nodes),
         cmocka_unit_test(skipped_submissions), cmocka_unit_test(cancelled_runs), cmocka_unit_test(progress_names_the_node),
-        cmocka_unit_test(onlookers_stay_inside), cmocka_unit_test(few_roots_are_shared), cmocka_unit_test(stalled_inside),
+        cmocka_unit_test(onlookers_stay_inside), cmocka_unit_test(few_roots_are_shared), cmocka_unit_test(records_name_slots), cmocka_unit_test(stalled_inside),
         cmocka_unit_test(damaged_submissions)
     };
     return cmocka_run_group_tests(tests, open_pools, close_pools);
