@@ -57,7 +57,9 @@ struct hbg__definition {
     bool shares;                        /* two arguments are of one group */
     bool wholes;                        /* which conflict as wholes, at whatever distance */
     uint64_t owner;                     /* of memory that it was guarded by: the program it is good for; 0: any */
-    bool names_buffers, serial;         /* the body names buffers; its tasks follow one another, so that these may be arguments as well */
+    bool names_buffers;                 /* the body names buffers; */
+    bool meets_buffers;                 /* some of these are arguments as well, so its tasks follow one another from there on */
+    bool is_serial;                     /* nothing is known of how its arguments overlap: all of its tasks do */
     struct hbg__definition_arg *arg;
     uint32_t arg_count, named_count;
     struct hbg__named *named;           /* held, pinned */

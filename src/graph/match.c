@@ -28,6 +28,7 @@ struct match {
     uint32_t arg;
     enum hbg__body_miss reason;
     bool distance;                      /* and that is but the distance between arguments */
+    bool meets;                         /* an argument lies in a buffer that the body names */
 };
 
 static bool miss(struct match *m, enum hbg__body_miss reason, uint32_t arg, const char *what)
@@ -85,12 +86,11 @@ static inline bool fits_region(struct match *m, uint32_t i, const struct hbg_arg
     uint32_t index = storage_of(g, r, i);
     if (index == HBG__NIL) return miss(m, HBG__BODY_MISS_ALIAS, i, "its storage");
     g->bodies->storage[i] = index;
+    if (m->d->names_buffers && hbg__storage_handle(g, &g->storages[index], &handle) && names_buffer(m->d, handle)) m->meets = true;
     if (was->is_empty) return true;
     struct hbg__storage *home = &g->storages[g->storages[index].home];
     if (home->seen == g->bodies->stamp) *shared = true;
     home->seen = g->bodies->stamp;
-    if (m->d->names_buffers && !m->d->serial && hbg__storage_handle(g, &g->storages[index], &handle) && names_buffer(m->d, handle))
-        return miss(m, HBG__BODY_MISS_ALIAS, i, "its buffer, one which the body names");
     return true;
 }
 
@@ -125,7 +125,8 @@ static inline bool fits_positions(struct match *m, bool *shared)
         }
         i++;
     }
-    return i == m->d->arg_count || miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the number of arguments");
+    if (i != m->d->arg_count) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the number of arguments");
+    return m->meets == m->d->meets_buffers || m->d->is_serial || miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "arguments in buffers that it names");
 }
 
 /* ---- storage that is shared -------------------------------------------------------------------------------------------- */
@@ -211,7 +212,7 @@ static bool fits_values(struct match *m)
 static bool fits(struct match *m)
 {
     bool shared;
-    if (m->g->is_serial && !m->d->serial) return miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "how its arguments overlap, which is not known");
+    if (m->g->is_serial != m->d->is_serial) return miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "whether it is known how arguments overlap");
     if (m->d->owner && m->d->owner != m->g->input->owner) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "the program whose memory it is guarded by");
     return fits_positions(m, &shared) && (HBG_LIKELY(!shared && !m->d->shares) || fits_groups(m)) && (m->d->guard_count == 0 || fits_values(m));
 }
@@ -237,7 +238,7 @@ static void say_miss(struct hbg__call *call, const struct match *m)
 }
 
 /* Where two fit, the one with less order; so what is taken does not depend on which was made first. */
-static uint32_t rank_of(const struct hbg__definition *d) { return d->wholes + 2u * d->serial; }
+static uint32_t rank_of(const struct hbg__definition *d) { return d->wholes; }
 
 /* Try a definition that would be better than the best so far. */
 static bool fits_better(struct hbg__call *call, const struct hbg__definition *d, uint32_t *best, struct match *first)

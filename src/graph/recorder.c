@@ -119,7 +119,8 @@ static struct hbg__definition *make(struct hbg__call *call, bool wholes)
     hbg__definition_take_image(d, r);
     g->bodies->growths += growths - r->arena.growths;
     d->wholes = wholes;
-    d->serial = inner->is_serial;
+    d->is_serial = g->is_serial;
+    d->meets_buffers = !g->is_serial && inner->is_serial;
     d->single = inner->is_single;
     for (uint32_t i = 0; i < d->guard_count; i++)
         if (d->guard[i].kind == HBG__GUARD_MEMORY) d->owner = g->input->owner;
