@@ -47,7 +47,7 @@ static bool steal(struct hbg__worker *worker, uint64_t now_ns, uint64_t *entry)
         if (size == 0 || !may_steal(worker, victim, size, top, now_ns)) continue;
         worker->steal_victim = HBG__NIL;
         if (hbg__deque_steal(deque, entry)) {
-            if (size > 1 && hbg__bell_has_sleepers(&sched->bell)) hbg__hint(sched);
+            worker->left_some = size > 1;
             return true;
         }
     }
@@ -69,14 +69,21 @@ static bool pop_spilled(struct hbg__sched *sched, uint64_t *entry)
     return true;
 }
 
+/* Is there work besides what this worker has just found? As far as a passer-by sees. */
+bool hbg__find_left_some(const struct hbg__worker *worker)
+{
+    const struct hbg__sched *sched = worker->sched;
+    return worker->left_some || hbg__ring_has_entries(&sched->ring) || hbg__roots_left(sched) || hbg__spill_has_entries(&sched->spill);
+}
+
 uint32_t hbg__find(struct hbg__worker *worker, uint64_t now_ns)
 {
     struct hbg__sched *sched = worker->sched;
     uint64_t entry;
+    worker->left_some = false;
     if (sched->run.mode != HBG__MODE_WAKE) return HBG__NIL;
     if (hbg__ring_has_entries(&sched->ring) && hbg__ring_pop(&sched->ring, &entry)) return hbg__take_entry(worker, entry);
     if (hbg__roots_claim(worker)) {
-        if (hbg__roots_left(sched) && hbg__bell_has_sleepers(&sched->bell)) hbg__hint(sched);
         return hbg__roots_next(worker);
     }
     if (pop_spilled(sched, &entry)) return hbg__take_entry(worker, entry);

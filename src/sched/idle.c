@@ -120,6 +120,8 @@ uint32_t hbg__idle(struct hbg__worker *worker)
     if (task != HBG__NIL) {
         worker->rest_ns = 0;
         worker->patient = true;
+        /* Now that this worker does not look any more: one that sleeps may take the rest, and wakes the next. */
+        if (HBG_UNLIKELY(hbg__bell_has_sleepers(&sched->bell)) && hbg__find_left_some(worker)) hbg__hint(sched);
     }
     return task;
 }

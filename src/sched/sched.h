@@ -149,6 +149,7 @@ struct hbg__worker {
     uint64_t random;
     uint32_t steal_victim;              /* a short queue that is being watched, and how: find.c */
     uint64_t steal_top, steal_since_ns;
+    bool left_some;                     /* stolen from a queue that has more: find.c */
     bool resting, patient;              /* left to sleep; spins before it rests (not after the clock woke it) */
     uint32_t rest_seen;
     uint64_t rest_ns;
@@ -211,6 +212,7 @@ void hbg__run_in_order_traced(struct hbg__worker *worker);
 
 uint32_t hbg__idle(struct hbg__worker *worker);         /* a task; HBG__NIL: leave (with `resting`: and come back) */
 uint32_t hbg__find(struct hbg__worker *worker, uint64_t now_ns);        /* in queues, roots, other workers; HBG__NIL: nothing */
+bool hbg__find_left_some(const struct hbg__worker *worker);            /* is there more than what this worker found last? */
 void hbg__push_entry(struct hbg__worker *worker, uint64_t entry);       /* into the own queue, or where there is room */
 void hbg__push_overflow(struct hbg__worker *worker, uint64_t entry);    /* the own queue is full */
 void hbg__hint(struct hbg__sched *sched);               /* there is work: wake somebody unless somebody is looking */

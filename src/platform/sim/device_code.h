@@ -37,6 +37,7 @@
 #define hbg__published_total hbg__sim_published_total
 #define hbg__idle hbg__sim_idle
 #define hbg__find hbg__sim_find
+#define hbg__find_left_some hbg__sim_find_left_some
 #define hbg__push_entry hbg__sim_push_entry
 #define hbg__push_overflow hbg__sim_push_overflow
 #define hbg__hint hbg__sim_hint
