@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* idle.c - a worker without work: publish what was done, look, see whether the run is over, spin, yield, rest.
  *
- * Termination. The number of tasks is known, those of all submissions included. Workers count completions privately and publish their count only here; when the
- * published counts add up to it, everything is complete and every worker has published, so the sum is exact.
+ * Termination. The number of tasks is known, those of all submissions included. Workers count completions privately and publish
+ * their count only here; when the published counts add up to it, everything is complete and every worker has published, so the sum
+ * is exact.
  *
  * No lost wake can hang a run. An item in a worker's own queue, next-task place or root range has an awake owner: a worker
  * comes here only when all three are empty. An item in the ring or on the spill list was pushed by a worker that was awake

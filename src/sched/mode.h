@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mode.h - which way to run an image: a pure function of what the host knows before a launch.
  *
- * Images with submissions are never run by claiming ids. One worker alone runs ids in order where the image allows it. In-order claim wins on wide irregular graphs of short tasks:
+ * One worker alone runs ids in order where the image allows it. In-order claim wins on wide irregular graphs of short tasks:
  * a wake costs a compare-exchange per waited-for producer and a queue, a claim one look at a word that is closed already. It
  * loses on narrow graphs, where the claimed ids wait for one another; "narrow" is seen in the share of tasks whose latest
  * producer is less than 128 ids back. With longer tasks the two are equal and wake lists do not spin, so claim is chosen
- * only once earlier runs of the program have shown short tasks.
+ * only once earlier runs of the program have shown short tasks. Images with submissions are never run that way.
  */
 #ifndef HBG_SCHED_MODE_H
 #define HBG_SCHED_MODE_H

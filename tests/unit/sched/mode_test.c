@@ -35,6 +35,9 @@ static void claim_needs_a_wide_graph_of_short_tasks(void **state)
     assert_int_equal(hbg__mode_choose(&wide, 2, HBG__CLAIM_TASK_NS - 1), HBG__MODE_CLAIM);
     assert_int_equal(hbg__mode_choose(&wide, 2, HBG__CLAIM_TASK_NS), HBG__MODE_WAKE);
     assert_int_equal(hbg__mode_choose(&narrow, 2, 100), HBG__MODE_WAKE);
+    wide.flags |= HBG__IMAGE_SUBGRAPHS;
+    assert_int_equal(hbg__mode_choose(&wide, 2, 100), HBG__MODE_WAKE);
+    assert_int_equal(hbg__mode_choose(&wide, 1, 100), HBG__MODE_ORDER);
 }
 
 int main(void)
