@@ -27,6 +27,7 @@ static const struct { const char *name; enum bench_shape_id shape; struct bench_
     { "cholesky", BENCH_CHOLESKY, { 0, 0 }, false },
     { "gemm", BENCH_GEMM, { 0, 0 }, false },
     { "wavefront", BENCH_WAVEFRONT, { 0, 0 }, false },
+    { "layered", BENCH_LAYERED, { 0, 0 }, false },             /* 17 arguments */
     { "tasks=1000", BENCH_ARGS, { 1000, 3 }, false },           /* three arguments each: the cost of a task stays the same */
     { "tasks=10000", BENCH_ARGS, { 10000, 3 }, false },
     { "tasks=100000", BENCH_ARGS, { 100000, 3 }, false },

@@ -14,7 +14,7 @@ ARGS = {f"args={count}": target for count, target in enumerate((15, 25, 38, 50, 
 GRAPHS = ("chain", "independent", "wavefront", "cholesky", "tree", "random")
 CASES = {
     "submit": {(name, 1): target for name, target in
-               {**ARGS, "cholesky": 55, "gemm": 50, "wavefront": 50, "tasks=1000": None, "tasks=10000": None, "tasks=100000": None,
+               {**ARGS, "cholesky": 55, "gemm": 50, "wavefront": 50, "layered": None, "tasks=1000": None, "tasks=10000": None, "tasks=100000": None,
                 "whole, tiles, whole": None, "transposed": None, "reshaped": None, "reshaped, askew": None,
                 "1000 x 1000": None}.items()},
     "bind": {(name, 1): target for name, target in
