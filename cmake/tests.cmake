@@ -179,7 +179,7 @@ foreach(source ${HBG_TEST_SCRIPTS} ${HBG_TEST_ABI_SCRIPTS} ${HBG_TEST_PYTHON})
     set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)        # a tool that the script needs is not there; it says which
 endforeach()
 
-# ---- what a submit writes, deleted one by one: takes minutes, so only where it is asked for ----
+# ---- the source broken in one place at a time: takes hours, so only where it is asked for ----
 
 if(HBG_PYTHON)
     add_custom_target(mutate-submit COMMAND ${HBG_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/scripts/mutate_submit.py USES_TERMINAL)

@@ -2,43 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """mutate_sched.py - break scheduler, queues, image and upload in one place at a time, and see which suite notices.
 
-    scripts/mutate_sched.py [--only REGEX] [--jobs N] [--list]
+    scripts/mutate_sched.py [--only REGEX] [--every N] [--jobs N] [--list]
 
 Each mutant is one change of the source: a re-check that is dropped, an order that is weakened, a claim that is off by one, a wake that
-is missed. It is built in a copy of the tree below a temporary folder, and the suites that are named with it run there; those that fail,
-do not build or do not end have noticed it. Exit status 1: a mutant was noticed by none, or its text is no longer in the source.
+is missed. The suites that are named with it are tried on it (mutation.py), and it is said which notice. Exit status 1: a mutant was
+noticed by none, or its text is no longer in the source.
 """
-import argparse
-import concurrent.futures
-import os
-import pathlib
-import queue
 import re
-import resource
-import shutil
-import subprocess
 import sys
-import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-COPIED = ("CMakeLists.txt", "cmake", "include", "src", "tests", "bench", "tools", "workloads", "examples", "docs", "LICENSE")
-FLAGS = ("-DCMAKE_BUILD_TYPE=Release", "-DHBG_OPTIMIZE=-O1 -w", "-DHBG_DEBUG=ON", "-DHBG_WERROR=OFF", "-DHBG_BUILD_EXAMPLES=OFF")
-TIMEOUT_S = 120
+sys.dont_write_bytecode = True
+import mutation
 
-# name -> target, binary, HBG_TEST_SCALE
-SUITES = {
-    "sim/small": ("test_sim_small", "tests/sim/small", 20),
-    "sim/schedules": ("test_sim_schedules", "tests/sim/schedules", 30),
-    "sim/parts": ("test_sim_parts", "tests/sim/parts", 30),
-    "unit/sched/seam": ("test_unit_sched_seam", "tests/unit/sched/seam", 100),
-    "unit/image/verify": ("test_unit_image_verify", "tests/unit/image/verify", 100),
-    "regress/stopped_worker": ("test_regress_stopped_worker_is_no_stall", "tests/regress/stopped_worker_is_no_stall", 100),
-    "backend/degree": ("test_backend_degree", "tests/backend/degree", 20),
-    "backend/poison": ("test_backend_poison", "tests/backend/poison", 100),
-    "backend/host_data": ("test_backend_host_data", "tests/backend/host_data", 100),
-    "backend/replay": ("test_backend_replay", "tests/backend/replay", 50),
-}
-SUITES.update({f"model/{name}": (f"test_model_{name}", f"tests/model/{name}", 100) for name in ("wake", "claim", "activation", "ring", "deque", "spill", "bell")})
+# suite -> HBG_TEST_SCALE
+SUITES = {"sim/small": 20, "sim/schedules": 30, "sim/parts": 30, "unit/sched/seam": 100, "unit/image/verify": 100,
+          "regress/stopped_worker_is_no_stall": 100, "backend/degree": 20, "backend/poison": 100, "backend/host_data": 100, "backend/replay": 50,
+          "model/wake": 100, "model/claim": 100, "model/activation": 100, "model/ring": 100, "model/deque": 100, "model/spill": 100, "model/bell": 100}
 
 # what is broken, file, text, its replacement, suites
 MUTANTS = (
@@ -83,10 +62,10 @@ MUTANTS = (
      ("model/claim",)),
     ("claim: who waited for a producer counts as idle when it is complete", "src/sched/stall.c",
      "    return !hbg__slot_is_closed(hbg__slot_look(graph->slots, graph->epoch, running & ~HBG__RUNNING_WAITS));\n", "    return true;\n",
-     ("regress/stopped_worker",)),
+     ("regress/stopped_worker_is_no_stall",)),
     ("in order: the one who runs everything counts as idle at first", "src/sched/in_order.c",
      "    hbg__store_relaxed32(&worker->running, HBG__RUNNING_BUSY);  /* relaxed: for onlookers. */\n", "",
-     ("regress/stopped_worker",)),
+     ("regress/stopped_worker_is_no_stall",)),
     ("sleep: no second look for a launch", "src/sched/enter.c",
      "    if (hbg__state_finished(hbg__load_relaxed64(&sched->state)) && !is_closing(sched))\n", "    if (sched != NULL)\n",
      ("sim/schedules",)),
@@ -254,90 +233,23 @@ MUTANTS = (
 )
 
 
-def stale():
-    """Mutants whose text is not in its file exactly once."""
-    return [m[0] for m in MUTANTS if (ROOT / m[1]).read_text().count(m[2]) != 1]
-
-
-class Copy:
-    """A tree of its own, built once, that one mutant at a time is tried in."""
-
-    def __init__(self, folder):
-        self.tree, self.build = folder / "tree", folder / "build"
-        self.tree.mkdir(parents=True)
-        for name in COPIED:
-            (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, self.tree / name)
-        launcher = ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-        subprocess.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.build, *FLAGS, *launcher], check=True, stdout=subprocess.DEVNULL)
-
-    def passes(self, suite):
-        target, binary, scale = SUITES[suite]
-        made = subprocess.run(["cmake", "--build", self.build, "-j1", "--target", target], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        if made.returncode != 0:
-            return False
-        limit = lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        try:
-            return subprocess.run([self.build / binary], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT_S, preexec_fn=limit,
-                                  env={**os.environ, "HBG_TEST_SCALE": str(scale)}).returncode == 0
-        except subprocess.TimeoutExpired:
-            return False
-
-    def noticed_by(self, mutant):
-        name, path, old, new, suites = mutant
-        original = (ROOT / path).read_text()
-        (self.tree / path).write_text(original.replace(old, new))
-        try:
-            return [suite for suite in suites if not self.passes(suite)]
-        finally:
-            (self.tree / path).write_text(original)
-
-
-def try_all(mutants, jobs):
-    """Names of the mutants that no suite noticed; says of each who did."""
-    survivors = []
-    needed = sorted({suite for mutant in mutants for suite in mutant[4]})
-    with tempfile.TemporaryDirectory(prefix="hbg-mutate-") as folder:
-        copies = queue.Queue()
-        for i in range(jobs):
-            copy = Copy(pathlib.Path(folder) / str(i))
-            broken = [suite for suite in needed if not copy.passes(suite)]
-            if broken:
-                raise SystemExit(f"mutate_sched: without any mutation these fail: {' '.join(broken)}")
-            copies.put(copy)
-
-        def attempt(mutant):
-            copy = copies.get()
-            try:
-                return copy.noticed_by(mutant)
-            finally:
-                copies.put(copy)
-
-        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            for mutant, noticed in zip(mutants, pool.map(attempt, mutants)):
-                missed = [suite for suite in mutant[4] if suite not in noticed]
-                print(f"{mutant[1]}: {mutant[0]}: {'SURVIVED' if not noticed else ' '.join(noticed)}"
-                      f"{' (not ' + ' '.join(missed) + ')' if noticed and missed else ''}", flush=True)
-                if not noticed:
-                    survivors.append(mutant[0])
-    return survivors
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--only", default="", help="mutants whose file or name matches")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--list", action="store_true", help="name the mutants and try none")
-    given = parser.parse_args()
-    gone = stale()
+    given = mutation.arguments(__doc__)
+    gone = [name for name, path, old, _, _ in MUTANTS if mutation.source(path).count(old) != 1]
     if gone:
-        print("\n".join(f"NOT IN THE SOURCE {name}" for name in gone))
+        print("\n".join(f"NOT IN THE SOURCE, OR NOT ONCE {name}" for name in gone))
         return 1
-    mutants = [m for m in MUTANTS if re.search(given.only, f"{m[1]}: {m[0]}")]
+    mutants = [mutation.Mutant(path, (name,), mutation.source(path).replace(old, new), suites) for name, path, old, new, suites in MUTANTS
+               if re.search(given.only, f"{path}: {name}")][::given.every]
     if given.list:
-        print("\n".join(f"{m[1]}: {m[0]}: {' '.join(m[4])}" for m in mutants))
+        print("\n".join(f"{m.path}: {m.name[0]}: {' '.join(m.suites)}" for m in mutants))
         return 0
-    survivors = try_all(mutants, given.jobs)
-    print(f"{len(mutants)} mutants, {len(survivors)} survived")
+    survivors = 0
+    for mutant, noticed in mutation.try_all(mutants, SUITES, jobs=given.jobs):
+        missed = [suite for suite in mutant.suites if suite not in noticed]
+        print(f"{mutant.path}: {mutant.name[0]}: {' '.join(noticed) or 'SURVIVED'}{' (not ' + ' '.join(missed) + ')' if noticed and missed else ''}", flush=True)
+        survivors += not noticed
+    print(f"{len(mutants)} mutants, {survivors} survived")
     return 1 if survivors else 0
 
 

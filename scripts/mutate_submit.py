@@ -1,48 +1,47 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mutate_submit.py - delete one write at a time of what submit, seal and bind write, and see that a poisoned device notices.
+"""mutate_submit.py - break what builds a graph in one place at a time, and see that a test notices.
 
-    scripts/mutate_submit.py [--only REGEX] [--jobs N] [--list]
+    scripts/mutate_submit.py [--only REGEX] [--every N] [--jobs N] [--list]
 
 The functions below write what a device reads: records, edge rows, arguments, layouts, parameter bytes, the root list, the head, the
-launch descriptor with its base table; or the tables of the build out of which these are made. Of each of their writes there is one
-mutant:
+launch descriptor with its base table; or the tables of the build out of which these are made; or they keep, find and submit recorded
+bodies. Of each of their writes there is one mutant:
 
 * a statement that assigns, counts, copies or fills through a pointer, an index or a member: the statement is gone;
 * one lvalue of a chain of assignments: that one is gone;
 * a member of the initialiser of a wire struct, or a value of a pair that is stored at once: it is 0xaa in every byte, as if that
   member had not been written.
 
-A mutant is noticed when tests/backend/poison_test.c or tests/backend/shadow_test.c does not build, fails, or does not end; both verify
-each image. Those of the hazard map may also be noticed by three tests that look for conflicts without an order, those of storages by
-two tests with parts of buffers. Of the hazard map the files that collect producers and enter accesses are here; those that reckon with cells are not.
+The files of bodies decide more than they write, so in those there are also
 
-All work happens in copies of the tree below a temporary folder. At the end the survivors are listed; those in ALLOWED, each with a
-reason, are right to survive. Exit status 1: another one survived, or one that is allowed was noticed or is gone from the source.
+* a call whose value nobody takes: it is gone;
+* one of several conditions that are joined by && or ||: the others decide without it;
+* a statement that leaves the function, the loop or its round early: it is gone.
+
+A mutant is noticed when a suite of its file does not build, fails, or does not end (mutation.py). Of the hazard map the files that
+collect producers and enter accesses are here; those that reckon with cells are not.
+
+At the end the survivors are listed; those in ALLOWED, each with a reason, are right to survive. Exit status 1: another one survived, or
+one that is allowed was noticed. A name below that is not in the source ends the script at once.
 """
-import argparse
-import concurrent.futures
-import os
-import pathlib
-import queue
 import re
-import resource
-import shutil
-import subprocess
 import sys
-import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
-COPIED = ("CMakeLists.txt", "cmake", "include", "src", "tests", "bench", "tools", "workloads", "examples", "LICENSE")
-TARGETS = {"test_backend_poison": "tests/backend/poison", "test_backend_shadow": "tests/backend/shadow"}
-HAZARD_TARGETS = {"test_backend_parts": "tests/backend/parts", "test_backend_odd_views": "tests/backend/odd_views",
-                  "test_backend_history": "tests/backend/history"}       # and these, for mutants of the hazard map
-PART_TARGETS = {"test_backend_parts": "tests/backend/parts",             # of storages
-                "test_regress_replay_of_another_part": "tests/regress/replay_of_another_part"}
-FLAGS = ("-DCMAKE_BUILD_TYPE=Release", "-DHBG_OPTIMIZE=-O1 -w", "-DCMAKE_C_FLAGS=-ftrivial-auto-var-init=pattern", "-DHBG_DEBUG=ON", "-DHBG_WERROR=OFF", "-DHBG_BUILD_COMMAND=OFF",
-         "-DHBG_BUILD_EXAMPLES=OFF")
+sys.dont_write_bytecode = True
+import mutation
+
+FLAGS = ("-DCMAKE_C_FLAGS=-ftrivial-auto-var-init=pattern", "-DHBG_BUILD_COMMAND=OFF")
 TIMEOUT_S = 60
-ENVIRONMENT = {**os.environ, "HBG_TEST_SCALE": "10"}       # a tenth of the random histories
+
+# who may notice, those first that cost least; the devices of the first two are poisoned
+IMAGES = ("backend/poison", "backend/shadow")
+HAZARDS = ("backend/parts", "backend/odd_views", "backend/history")
+STORAGES = ("backend/parts", "regress/replay_of_another_part")
+BODIES = ("backend/definition", "backend/subgraph", "backend/body_errors", "backend/describe_bodies", "regress/bodies_in_a_body_that_is_serial",
+          "regress/definition_of_a_destroyed_buffer", "regress/guarded_memory_of_a_gone_program", "regress/read_beside_what_is_written",
+          "backend/random_bodies", "stress/definitions", "fault/allocation")
+SCALES = {suite: 10 for suite in IMAGES + HAZARDS + STORAGES + BODIES} | {"backend/random_bodies": 5, "stress/definitions": 3}      # HBG_TEST_SCALE
 
 # file -> functions that write the image, the descriptor, or the tables that they are made of; ALL: each one but those in SKIPPED
 ALL = None
@@ -59,6 +58,16 @@ FUNCTIONS = {
     "src/graph/hazard_note.c": ALL,
     "src/graph/storage.c": ("hbg__storage_add", "join_group", "add_boundary_region", "reach_over", "count_from_arguments", "grow_to_buffer", "hbg__storage_boundary", "add_buffer", "storage_of_buffer"),
     "src/graph/build.c": ("reset_counts", "give_boundary", "begin", "seal"),
+    "src/graph/submission.c": ALL,
+    "src/graph/match.c": ALL,
+    "src/graph/recorder.c": ALL,
+    "src/graph/definition.c": ALL,
+    "src/graph/alias.c": ALL,
+    "src/graph/capture.c": ALL,
+    "src/graph/in_place.c": ALL,
+    "src/graph/subgraph.c": ALL,
+    "src/run/definitions.c": ALL,
+    "src/run/node.c": ALL,
     "src/run/bind.c": ("new_group", "bind_buffer", "group_host_ranges", "number_groups", "bind_all", "hbg__run_bind"),
     "src/run/stage.c": ("upload_image", "place_groups", "next_epoch", "fill_bases", "write_descriptor"),
 }
@@ -66,8 +75,11 @@ SKIPPED = {
     "hbg__payload_grow", "hbg__tasks_grow",                             # room in tables
     "sift_down", "sort_ascending", "by_offset",                         # order of marks and blocks
     "no_task", "fail_call", "fail_signature", "fail_kind", "name_kernel", "fail_alloc", "bad_region",       # errors
-    "unsupported", "hbg_submit_args_ex", "hbg_subgraph",
+    "unsupported", "hbg_submit_args_ex", "prefetch_storage",
 }
+FILES_OF_BODIES = ("src/graph/body.h",) + tuple(f"src/graph/{name}.c" for name in ("submission", "match", "recorder", "definition", "alias", "capture", "in_place", "subgraph")) + (
+    "src/run/definitions.c", "src/run/node.c")
+UNHEARD = r"pthread_|__builtin_|HBG_ASSERT|hbg__log_|mem(?:cpy|set|move)$|hbg__store_"
 WIRE = r"\(struct (?:hbg__image_head|hbg__launch|hbg_view_arg)\)\{|struct hbg_layout \w+ = \{"
 PAIR = r"\bhbg__store_(?:pair|tail)\("
 POISON = "0xaaaaaaaaaaaaaaaaull"
@@ -91,7 +103,7 @@ ALLOWED = {
      "kernel << 16 | arg_count"): BIG_ENDIAN,
     ("src/graph/append.h", "hbg__store_tail",
      "producer_count << 24 | flags << 16"): BIG_ENDIAN,
-    ("src/graph/submit.c", "append_general",
+    ("src/graph/submit.c", "hbg__submit_append",
      "g->pending_units = 0"): STALE_PENDING,
     ("src/graph/submit.c", "hbg_submit_args",
      "t.nobody = 0"): "stands before the first mark to be compared with; a word of the stack is hardly ever a mark",
@@ -103,8 +115,6 @@ ALLOWED = {
      "r->shape[d] = 1"): SPEED,
     ("src/graph/scope.c", "hbg_alloc",
      "s->whole_layout = layout"): COARSER,
-    ("src/graph/scope.c", "end_manual",
-     "g->short_kernels = g->input->kernel_count"): SPEED,
     ("src/graph/scope.c", "end_manual",
      "g->manual_begin = 0"): INSIDE_ONLY,
     ("src/graph/hazard_map.c", "join_whole_readers",
@@ -208,11 +218,11 @@ ALLOWED = {
     ("src/graph/build.c", "begin",
      "g->payload = recording->arena.origin"): "hbg__tasks_grow() does so before anything is written",
     ("src/graph/build.c", "begin",
-     "g->short_kernels = input->kernel_count"): SPEED,
+     "g->short_kernels = input->serial ? 0 : input->kernel_count"): SPEED,
     ("src/graph/build.c", "begin",
      "g->payload_limit = (uint32_t)(recording->arena.above / 8 > UINT32_MAX ? UINT32_MAX : recording->arena.above / 8)"): "matters where the arena of the build before was larger by a whole step of growth",
     ("src/graph/build.c", "seal",
-     "r->serial = g->serial"): "says whose history the tables of the build hold, to those who describe a graph",
+     "r->serial = g->build_serial"): "says whose history the tables of the build hold, to those who describe a graph",
     ("src/run/bind.c", "bind_all",
      "bound->displacement = 0"): "nothing is reached through it: a scalar, or a region without bytes",
     ("src/run/bind.c", "hbg__run_bind",
@@ -254,16 +264,19 @@ def functions_of(code):
 
 
 def statements(code, begin, end):
-    """(from, to) of every simple statement, without the `if (..)`, `else` and `for (..)` in front of it."""
+    """(from, to, early) of every simple statement, without the `if (..)`, `else` and `for (..)` in front of it. early: others follow it, or may."""
     at = start = begin + 1
+    depth = 0
     while at < end:
         if code[at] in "([" or (code[at] == "{" and code[start:at].rstrip().endswith(("=", ")")) and re.search(r"=\s*$|\(struct \w+\)$", code[start:at].rstrip())):
             at = end_of(code, at)
             continue
         if code[at] in "{}":
             start = at + 1
+            depth += 1 if code[at] == "{" else -1
         elif code[at] == ";":
-            yield without_heads(code, start, at)
+            first = without_heads(code, start, at)
+            yield first, at, depth > 0 or bool(code[start:first].strip())
             start = at + 1
         at += 1
 
@@ -276,7 +289,7 @@ def without_heads(code, start, end):
         start = end_of(code, head.end()) if head.group(1) else head.end()
     while start < end and code[start].isspace():
         start += 1
-    return start, end
+    return start
 
 
 ASSIGN = re.compile(r"(?<![=!<>])(?:<<|>>|[-+*/%&|^])?=(?!=)")
@@ -304,7 +317,7 @@ def is_shared(lvalue):
 
 def writes(code, text, begin, end):
     """(from, to, replacement, name) of each write of a function whose body is given."""
-    for start, stop in statements(code, begin, end):
+    for start, stop, _ in statements(code, begin, end):
         statement = code[start:stop]
         if DECLARATION.match(statement) or statement.startswith(("return", "continue", "break")) or "HBG__POISON" in statement:
             continue
@@ -343,101 +356,106 @@ def members(code, text, bracket):
         at += 1
 
 
+def calls(code, text, begin, end):
+    for start, stop, _ in statements(code, begin, end):
+        called = re.match(r"(?:\(void\))?(\w+)(?=\()", code[start:stop])
+        if called and not re.match(UNHEARD, called.group(1)) and end_of(code, start + called.end()) == stop:
+            yield start, stop, "(void)0", text[start:stop]
+
+
+def exits(code, text, begin, end):
+    for start, stop, early in statements(code, begin, end):
+        if early and re.match(r"return\b|continue$|break$", code[start:stop]):
+            head = code.rfind("\n", 0, start) + 1
+            yield start, stop, "(void)0", text[head:stop]
+
+
+BOUNDARY = re.compile(r"[;,?:{]|return\b|" + ASSIGN.pattern)
+
+
+def split(code, start, stop, operator):
+    """The operands between `start` and `stop`, outside of all brackets."""
+    at = first = start
+    while at < stop:
+        if code[at] in "([{":
+            at = end_of(code, at)
+        elif code.startswith(operator, at):
+            yield first, at
+            at = first = at + len(operator)
+        else:
+            at += 1
+    yield first, stop
+
+
+def conditions(code, text, begin, end):
+    """Each operand of && and of ||, between begin and end and in the brackets there."""
+    def of(start, stop):
+        name = lambda a, b: f"{text[a:b].strip()} in {text[start:stop].strip()}"
+        alternatives = list(split(code, start, stop, "||"))
+        for a, b in alternatives:
+            if len(alternatives) > 1:
+                yield a, b, " 0 ", name(a, b)
+            needed = list(split(code, a, b, "&&"))
+            if len(needed) > 1:
+                yield from ((first, last, " 1 ", name(first, last)) for first, last in needed)
+
+    at = start = begin + 1
+    while at < end - 1:
+        boundary = BOUNDARY.match(code, at, end)
+        behind = end_of(code, at) if code[at] in "([{" else boundary.end() if boundary else at + 1
+        if code[at] in "([{":
+            yield from conditions(code, text, at, behind)
+        if boundary:
+            yield from of(start, at)
+            start = behind
+        at = behind
+    yield from of(start, end - 1)
+
+
 def find_mutants():
-    found = []
-    for path, functions in FUNCTIONS.items():
-        text = (ROOT / path).read_text()
+    """{(path, function, write): mutant}; of writes that read alike the later ones have a number."""
+    found, bodies = {}, {path: functions_of(masked(mutation.source(path))) for path in FUNCTIONS}
+    missing = [f"{path} has no function {name}" for path, names in FUNCTIONS.items() for name in names or () if name not in bodies[path]]
+    missing += [f"no file has the function {name} of SKIPPED" for name in SKIPPED if not any(name in of for of in bodies.values())]
+    for path, names in FUNCTIONS.items():
+        text = mutation.source(path)
         code = masked(text)
-        bodies = functions_of(code)
-        for function in functions or [name for name in bodies if name not in SKIPPED]:
-            if function not in bodies:
-                raise SystemExit(f"mutate_submit: {path} has no function {function}")
-            for start, stop, replacement, name in writes(code, text, *bodies[function]):
-                found.append((path, function, " ".join(name.split()), text[:start] + replacement + text[stop:]))
+        kinds = (writes, calls, exits, conditions) if path in FILES_OF_BODIES else (writes,)
+        for function in names or [name for name in bodies[path] if name not in SKIPPED]:
+            for start, stop, replacement, name in (m for kind in kinds for m in kind(code, text, *bodies[path][function])):
+                name = " ".join(name.split())
+                alike = sum(1 for other in found if other[:2] == (path, function) and re.fullmatch(re.escape(name) + r"( \(\d+\))?", other[2]))
+                name = (path, function, f"{name} ({alike + 1})" if alike else name)
+                found[name] = mutation.Mutant(path, name[1:], text[:start] + replacement + text[stop:], suites_of(path))
+    missing += ["not in the source: " + ": ".join(name) for name in ALLOWED if name not in found]
+    if missing:
+        raise SystemExit("mutate_submit: " + "\n".join(missing))
     return found
 
 
-# ---- trying them ----
-
-class Copy:
-    """A tree of its own, built once, that one mutant at a time is tried in."""
-
-    def __init__(self, folder):
-        self.tree, self.build = folder / "tree", folder / "build"
-        self.tree.mkdir(parents=True)
-        for name in COPIED:
-            (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, self.tree / name)
-        subprocess.run(["cmake", "-G", "Ninja", "-S", self.tree, "-B", self.build, *FLAGS], check=True, stdout=subprocess.DEVNULL)
-
-    def passes(self, path):
-        targets = {**TARGETS, **(HAZARD_TARGETS if "/hazard_" in path else PART_TARGETS if path.endswith("/storage.c") else {})}
-        made = subprocess.run(["cmake", "--build", self.build, "-j1", "--target", *targets], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        return made.returncode == 0 and all(self.runs(binary) for binary in targets.values())
-
-    def runs(self, binary):
-        limit = lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        try:
-            return subprocess.run([self.build / binary], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=TIMEOUT_S, env=ENVIRONMENT,
-                                  preexec_fn=limit).returncode == 0
-        except subprocess.TimeoutExpired:
-            return False
-
-    def survives(self, path, text):
-        original = (ROOT / path).read_text()
-        (self.tree / path).write_text(text)
-        try:
-            return self.passes(path)
-        finally:
-            (self.tree / path).write_text(original)
-
-
-def try_all(mutants, jobs):
-    survivors = []
-    with tempfile.TemporaryDirectory(prefix="hbg-mutate-") as folder:
-        copies = queue.Queue()
-        for i in range(jobs):
-            copy = Copy(pathlib.Path(folder) / str(i))
-            if not copy.passes("/hazard_"):
-                raise SystemExit("mutate_submit: the tests fail without any mutation")
-            copies.put(copy)
-
-        def attempt(mutant):
-            copy = copies.get()
-            try:
-                return copy.survives(mutant[0], mutant[3])
-            finally:
-                copies.put(copy)
-
-        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            for i, (mutant, survived) in enumerate(zip(mutants, pool.map(attempt, mutants)), 1):
-                if survived:
-                    survivors.append(mutant[:3])
-                if sys.stderr.isatty() or survived:
-                    print(f"{i}/{len(mutants)} {'SURVIVED' if survived else 'noticed'}: {mutant[0]}: {mutant[1]}: {mutant[2]}", file=sys.stderr, flush=True)
-    return survivors
+def suites_of(path):
+    if path in FILES_OF_BODIES:
+        return BODIES
+    return IMAGES + (HAZARDS if "/hazard_" in path else STORAGES if path.endswith("/storage.c") else ())
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--only", default="", help="mutants whose file, function or text matches")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--list", action="store_true", help="name the mutants and try none")
-    given = parser.parse_args()
-    everything = find_mutants()
-    mutants = [m for m in everything if re.search(given.only, ": ".join(m[:3]))]
+    given = mutation.arguments(__doc__)
+    tried = {name: mutant for name, mutant in find_mutants().items() if re.search(given.only, ": ".join(name))}
+    tried = dict(list(tried.items())[::given.every])
     if given.list:
-        print("\n".join(": ".join(m[:3]) for m in mutants))
+        print("\n".join(map(": ".join, tried)))
         return 0
-    survivors = try_all(mutants, given.jobs)
-    tried = {m[:3] for m in mutants}
-    wrong = [m for m in survivors if m not in ALLOWED]
-    stale = [m for m in ALLOWED if m in tried and m not in survivors] + [m for m in ALLOWED if m not in {e[:3] for e in everything}]
-    print(f"{len(mutants)} writes, {len(mutants) - len(survivors)} noticed when they are missing, {len(survivors) - len(wrong)} allowed to be missed")
-    for mutant in wrong:
-        print("SURVIVED " + ": ".join(mutant))
-    for mutant in stale:
-        print("NOT A SURVIVOR " + ": ".join(mutant))
-    return 1 if wrong or stale else 0
+    wrong, survivors = [], 0
+    results = mutation.try_all(tried.values(), SCALES, FLAGS, given.jobs, TIMEOUT_S, all_suites=False)
+    for i, (name, (_, noticed)) in enumerate(zip(tried, results), 1):
+        survivors += not noticed
+        if bool(noticed) == (name in ALLOWED):
+            wrong.append(("NOTICED, THOUGH ALLOWED " if noticed else "SURVIVED ") + ": ".join(name))
+            print(f"{i}/{len(tried)} {wrong[-1]}", file=sys.stderr, flush=True)
+    print(f"{len(tried)} mutants, {len(tried) - survivors} noticed, {survivors} not")
+    print("\n".join(wrong))
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
