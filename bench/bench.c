@@ -69,13 +69,22 @@ static bool take_options(struct bench *b, const struct typed *typed)
     return false;
 }
 
+/* Options of metg alone: given to another bench they would do nothing. False: said so. */
+static bool fits(const char *name, const struct typed *typed)
+{
+    const char *option = typed->kernel ? "--kernel" : typed->width ? "--width" : typed->steps ? "--steps" : typed->radix ? "--radix" : NULL;
+    if (!option || strcmp(name, "metg") == 0 || strcmp(name, "all") == 0) return true;
+    hbg__cli_error("bench", "%s is for metg, and %s is measured", option, name);
+    return false;
+}
+
 static int measure(const char *name, const struct typed *typed)
 {
     static struct bench how;
     bool all;
     const struct bench_entry *entry = find_bench(name, &all);
     struct named_files files = { 0 };
-    if (!entry && !all) return CLI_MISUSED;
+    if ((!entry && !all) || !fits(name, typed)) return CLI_MISUSED;
     hbg__named_output(&files, "--json", NULL, typed->json);
     hbg__named_standard_output(&files);
     if (!hbg__named_files_apart(&files, "bench") || !take_options(&how, typed)) return CLI_MISUSED;

@@ -138,7 +138,7 @@ def check_refusals(folder):
     for arguments, word in (
             ([], "is needed"), (["submit", "bind"], "too many"), (["sumbit"], "submit"), (["submit", "--case", "args=9"], "args=9"),
             (["submit", "--case"], "--case"), (["submit", "--qick"], "--quick"), (["submit", "--quick=1"], "no value"),
-            (["metg", "--kernel", "spin"], "memory"), (["metg", "--width", "0"], "--width"), (["metg", "--case", "chain"], "chain")):
+            (["metg", "--kernel", "spin"], "memory"), (["bind", "--steps", "9"], "metg"), (["metg", "--width", "0"], "--width"), (["metg", "--case", "chain"], "chain")):
         done = run(*arguments)
         assert done.returncode == 2 and word in done.stderr and not done.stdout, (arguments, done)
         assert done.stderr.count("\n") == 1, done.stderr
