@@ -56,9 +56,10 @@ sanitize:
 BLAS = $(if $(OPENBLAS_CORETYPE),,$(if $(shell grep -m1 -ow avx2 /proc/cpuinfo),OPENBLAS_CORETYPE=Haswell))
 
 bench: all
-	@cmake --build build -j$(JOBS) --target bench-rivals > /dev/null
+	@cmake --build build -j$(JOBS) --target bench-rivals > build/bench.log 2>&1 || { cat build/bench.log >&2; exit 1; }
 	$(BLAS) build/hbg bench all --rivals --json build/bench.json
-	@scripts/plot_bench.py build/bench.json build/bench || echo "python3 is missing: no plots" >&2
+	@command -v python3 > /dev/null || { echo "python3 is missing: no plots" >&2; exit 1; }
+	@scripts/plot_bench.py build/bench.json build/bench
 
 deb:
 	@{ command -v dpkg-shlibdeps && command -v file; } > /dev/null || { echo "dpkg-shlibdeps or file is missing: apt-get install dpkg-dev file" >&2; exit 1; }
