@@ -42,7 +42,7 @@ static void plain(const char *name, uint64_t seed)
 /* Bodies with many roots and few, inside of one another. */
 static void expanded(const char *name, uint64_t seed)
 {
-    struct sim_taste taste = { .tasks = 14, .failures = true, .submissions = true };
+    struct sim_taste taste = { .tasks = 16, .failures = true, .submissions = true };
     struct sim_case c;
     sim_case_draw(&c, name, seed, &taste);
     sim_case_start(&c, sim);
@@ -264,7 +264,7 @@ static void sizes(const char *name, uint64_t seed)
 /* ---- */
 
 static const struct kind { const char *name; void (*run)(const char *name, uint64_t seed); int seeds; } kinds[] = {
-    { "plain", plain, 24000 }, { "expanded", expanded, 24000 }, { "cancelled", cancelled, 16000 }, { "abandoned", abandoned, 12000 }, { "closed", closed, 12000 },
+    { "plain", plain, 24000 }, { "expanded", expanded, 20000 }, { "cancelled", cancelled, 16000 }, { "abandoned", abandoned, 12000 }, { "closed", closed, 12000 },
     { "stalled", stalled, 8000 }, { "damaged", damaged, 4000 }, { "limited", limited, 8000 }, { "stopped", stopped, 16000 }, { "lost", lost, 8000 }, { "crowded", crowded, 1280 },
     { "sizes", sizes, 400 },
 };

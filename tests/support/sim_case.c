@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 
-enum { SPIN_BITS = 5, STALL_NS = 20000000, PATIENCE_STEPS = 20000000 };
+enum { SUBMITTING_TASKS = 16, SPIN_BITS = 5, STALL_NS = 20000000, PATIENCE_STEPS = 20000000 };
 
 struct hbg__sim *sim_case_device(void)
 {
@@ -39,6 +39,7 @@ void sim_case_draw(struct sim_case *c, const char *name, uint64_t seed, const st
                                .window = windows[hbg__rng_below(rng, 4)], .noop_percent = (uint32_t)hbg__rng_below(rng, 30),
                                .reuse_percent = (uint32_t)hbg__rng_below(rng, 10) };
     if (taste->submissions || hbg__rng_below(rng, 4) == 0) {
+        shape.tasks %= SUBMITTING_TASKS;
         shape.depth = 1 + (uint32_t)hbg__rng_below(rng, 3);
         shape.submit_percent = 1 + (uint32_t)hbg__rng_below(rng, 40);
     }
