@@ -188,8 +188,7 @@ static bool find_readable(struct hbg_graph *g, const struct hbg_region *x, struc
     }
     uint32_t index = hbg__storage_index(g, s);
     *off = x->offset_bytes + g->input->boundary.arg[index].displacement;
-    access->writes = false;
-    if (!hbg__hazard_classify(g, s->home, x->offset_bytes + s->displacement, x, -1, access)) {
+    if (!hbg__hazard_look(g, s->home, x->offset_bytes + s->displacement, x, access)) {
         hbg__graph_say_who(g, "hbg_read", "the region of hbg_read");
         return false;
     }

@@ -171,6 +171,17 @@ static bool own_axes(const struct hbg__storage *s, int64_t off, const struct hbg
     return axes->axes > 1;
 }
 
+bool hbg__hazard_look(struct hbg_graph *g, uint32_t home, int64_t off, const struct hbg_region *region, struct hbg__access *access)
+{
+    const struct hbg__storage *s = &g->storages[home];
+    access->home = home;
+    access->writes = false;
+    if (!view_of(g, s, off, region, -1, access)) return false;
+    if (access->place == HBG__ACCESS_PART && (s->flags & HBG__STORAGE_WHOLES || hbg__view_covers(&access->view, s->lower, (int64_t)s->size_bytes)))
+        access->place = HBG__ACCESS_WHOLE;
+    return true;
+}
+
 bool hbg__hazard_classify(struct hbg_graph *g, uint32_t home, int64_t off, const struct hbg_region *region, int argument,
                           struct hbg__access *access)
 {

@@ -76,6 +76,8 @@ struct hbg__grid {
    byte. HBG__ACCESS_NONE for an empty region. False: latched. */
 bool hbg__hazard_classify(struct hbg_graph *g, uint32_t home, int64_t off, const struct hbg_region *region, int argument,
                           struct hbg__access *access);
+/* The same for a read by the build itself, which leaves no trace: no grid, no layout. */
+bool hbg__hazard_look(struct hbg_graph *g, uint32_t home, int64_t off, const struct hbg_region *region, struct hbg__access *access);
 
 /* Add the producers of the access to g->producers; may insert noops. False: latched. */
 bool hbg__hazard_collect(struct hbg_graph *g, const struct hbg__access *access);

@@ -6,6 +6,7 @@
  */
 #include "graph/written.h"
 #include "graph/body.h"
+#include "graph/hazard_grid.h"
 #include "graph/hazard_map.h"
 #include "graph/region_overlap.h"
 
@@ -72,18 +73,30 @@ static bool task_writes(const struct hbg_graph *g, uint32_t task, const struct h
     return false;
 }
 
+/* Collect the producers, but leave no trace in what the build decides by: no noops, and no work that counts. */
+static bool look(struct hbg_graph *g, const struct hbg__access *access)
+{
+    struct hbg__storage *s = &g->storages[access->home];
+    struct hbg__grid *grid = s->grid ? hbg__grid_at(g, s->grid) : NULL;
+    bool manual = g->manual;
+    uint64_t looks = g->looks, search_excess = s->search_excess, excess = grid ? grid->excess : 0;
+    g->producers.count = 0;
+    g->manual = true;                   /* no noops */
+    bool known = hbg__hazard_collect(g, access);
+    g->manual = manual;
+    g->looks = looks;
+    s->search_excess = search_excess;
+    if (grid) grid->excess = excess;
+    return known;
+}
+
 bool hbg__written_by(struct hbg_graph *g, const struct hbg__access *access, uint32_t *task)
 {
     const struct hbg__storage *s = &g->storages[access->home];
     *task = HBG__NIL;
     if (written_in_manual_scope(g, access)) { *task = g->manual_begin - 1; return true; }
     if ((s->writer | s->part_writer) == 0) return true;
-    bool manual = g->manual;
-    g->producers.count = 0;
-    g->manual = true;                   /* no noops for a look */
-    bool known = hbg__hazard_collect(g, access);
-    g->manual = manual;
-    if (!known) return false;
+    if (!look(g, access)) return false;
     for (uint32_t i = g->task_count; g->producers.count > 0 && i > 0 && *task == HBG__NIL; i--)
         if (task_writes(g, i - 1, access)) *task = i - 1;
     return true;
