@@ -52,6 +52,9 @@ static bool collect(struct hbg_graph *g, const struct hbg_arg *arg, uint32_t cou
 static void join_rows(struct hbg_graph *g, uint32_t ranges)
 {
     struct hbg__bodies *b = g->bodies;
+    b->unknown = false;
+    for (uint32_t i = 1; i < ranges; i++)
+        b->unknown = b->unknown || (b->alias[i].home == b->alias[i - 1].home && g->storages[b->alias[i].home].flags & HBG__STORAGE_WHOLES);
     for (uint32_t first = 0, next; first < ranges; first = next) {
         int64_t hi = b->alias[first].hi;
         uint32_t number = b->alias[first].arg;

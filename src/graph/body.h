@@ -66,6 +66,7 @@ struct hbg__bodies {
     uint32_t arg_capacity;
     struct hbg__boundary_group *group;
     uint32_t group_capacity;
+    bool unknown;                       /* two arguments share storage in which distances may change (HBG__STORAGE_WHOLES) */
 
     struct hbg__recording recording;    /* of the body that is recorded: an arena that is kept */
     uint64_t growths;                   /* of arenas that definitions have taken */
@@ -90,7 +91,7 @@ static inline uint64_t hbg__user_tasks(const struct hbg_graph *g)
 }
 
 /* alias.c: of the first `count` of `arg`, regions of this build and scalars, into g->bodies->arg: group, numbered in the order of positions, and
-   displacement; and into g->bodies->group. False: latched. */
+   displacement; and into g->bodies->group and ->unknown. False: latched. */
 bool hbg__alias_groups(struct hbg_graph *g, const struct hbg_arg *arg, uint32_t count, uint32_t *group_count);
 
 /* match.c: a definition that fits the list; NULL: none, or latched. *in_place: bodies of this key are submitted in place. *wholes: one

@@ -89,7 +89,10 @@ static inline bool fits_region(struct match *m, uint32_t i, const struct hbg_arg
     if (m->d->names_buffers && hbg__storage_handle(g, &g->storages[index], &handle) && names_buffer(m->d, handle)) m->meets = true;
     if (was->is_empty) return true;
     struct hbg__storage *home = &g->storages[g->storages[index].home];
-    if (home->seen == g->bodies->stamp) *shared = true;
+    if (home->seen == g->bodies->stamp) {
+        *shared = true;
+        if (home->flags & HBG__STORAGE_WHOLES) g->bodies->unknown = true;
+    }
     home->seen = g->bodies->stamp;
     return true;
 }
@@ -112,6 +115,7 @@ static inline bool fits_positions(struct match *m, bool *shared)
     *shared = false;
     if (!hbg__graph_reserve(g, (void **)&g->bodies->storage, &g->bodies->storage_capacity, m->d->arg_count, sizeof(uint32_t))) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "memory");
     g->bodies->stamp++;
+    g->bodies->unknown = false;
     for (const struct hbg_arg *given = m->list.arg, *end = given + m->list.count; given != end; given++) {
         if (given->kind == HBG_ARG_AFTER) continue;
         if (i >= m->d->arg_count) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the number of arguments");
@@ -126,6 +130,7 @@ static inline bool fits_positions(struct match *m, bool *shared)
         i++;
     }
     if (i != m->d->arg_count) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the number of arguments");
+    if ((g->is_serial || g->bodies->unknown) != m->d->is_serial) return miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "whether it is known how arguments overlap");
     return m->meets == m->d->meets_buffers || m->d->is_serial || miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "arguments in buffers that it names");
 }
 
@@ -212,7 +217,6 @@ static bool fits_values(struct match *m)
 static bool fits(struct match *m)
 {
     bool shared;
-    if (m->g->is_serial != m->d->is_serial) return miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "whether it is known how arguments overlap");
     if (m->d->owner && m->d->owner != m->g->input->owner) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "the program whose memory it is guarded by");
     return fits_positions(m, &shared) && (HBG_LIKELY(!shared && !m->d->shares) || fits_groups(m)) && (m->d->guard_count == 0 || fits_values(m));
 }

@@ -46,7 +46,7 @@ static bool build(struct hbg__call *call, bool wholes)
     inner.limit_tasks = tasks_left(g);
     inner.record = true;
     inner.wholes = wholes;
-    inner.serial = g->is_serial;        /* then its arguments may overlap in ways that nobody knows */
+    inner.serial = g->is_serial || g->bodies->unknown;      /* then its arguments may overlap in ways that nobody knows */
     inner.body = &body;
     inner.boundary = (struct hbg__boundary){ .arg = g->bodies->arg, .arg_count = call->count, .group = g->bodies->group, .group_count = groups };
     g->inner_open = true;
@@ -119,8 +119,8 @@ static struct hbg__definition *make(struct hbg__call *call, bool wholes)
     hbg__definition_take_image(d, r);
     g->bodies->growths += growths - r->arena.growths;
     d->wholes = wholes;
-    d->is_serial = g->is_serial;
-    d->meets_buffers = !g->is_serial && inner->is_serial;
+    d->is_serial = g->is_serial || g->bodies->unknown;
+    d->meets_buffers = !d->is_serial && inner->is_serial;
     d->single = inner->is_single;
     for (uint32_t i = 0; i < d->guard_count; i++)
         if (d->guard[i].kind == HBG__GUARD_MEMORY) d->owner = g->input->owner;
