@@ -130,6 +130,7 @@ static void reset_counts(struct hbg_graph *g)
     g->scope_depth = g->scope_end_count = g->merged_at = 0;
     g->free_first = g->free_count = 0;
     g->heap_top = 0;
+    g->heap_was_full = false;
     g->manual_count = 0;
     g->settled = NULL;
     g->frame = NULL;

@@ -42,6 +42,7 @@ struct hbg__build_input {
     uint32_t kernel_count;
     uint64_t limit_tasks;                           /* 0: none; noops that hbg inserts do not count */
     uint64_t limit_heap_bytes;                      /* 0: none */
+    uint64_t heap_outside_bytes;                    /* of the limit, what the builds around a body leave to it not */
     uint64_t heap_reuse_after_bytes;                /* 0: the default */
     bool record;                                    /* keep guards: the program's build is pure */
     bool serial;                                    /* nothing is known of how arguments overlap: the tasks follow one another */

@@ -59,6 +59,8 @@ struct hbg__definition {
     uint64_t owner;                     /* of memory that it was guarded by: the program it is good for; 0: any */
     bool names_buffers;                 /* the body names buffers; */
     bool meets_buffers;                 /* some of these are arguments as well, so its tasks follow one another from there on */
+    uint64_t heap_outside_bytes;        /* of the heap's limit, when it was recorded */
+    bool heap_was_full;                 /* and it has reused bytes for that, which may order its tasks */
     bool is_serial;                     /* nothing is known of how its arguments overlap: all of its tasks do */
     struct hbg__definition_arg *arg;
     uint32_t arg_count, named_count;

@@ -196,6 +196,7 @@ struct hbg_graph {
     struct hbg__scope *scopes;
     uint32_t scope_depth, scope_capacity;
     uint64_t heap_top;
+    bool heap_was_full;                 /* bytes were reused, or wanted to be */
     struct hbg__free_block *free_blocks;
     uint32_t free_first, free_count, free_capacity;
     struct hbg__scope_end *scope_ends;
@@ -317,6 +318,8 @@ struct hbg_task hbg__submit_append(struct hbg_graph *g, uint32_t kernel, uint32_
 
 /* Bytes of the heap for an intermediate: their offset, and the mark that its history starts with. False: latched. */
 bool hbg__heap_take(struct hbg_graph *g, uint64_t size, uint64_t *off, uint32_t *writer);
+/* Bytes that can be had in one piece, of the limit and the ended scopes. */
+uint64_t hbg__heap_room(const struct hbg_graph *g);
 /* Bytes that only this task has used are free again. False: latched. */
 bool hbg__heap_give(struct hbg_graph *g, uint64_t off, uint64_t size, uint32_t mark);
 

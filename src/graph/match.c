@@ -218,6 +218,7 @@ static bool fits(struct match *m)
 {
     bool shared;
     if (m->d->owner && m->d->owner != m->g->input->owner) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "the program whose memory it is guarded by");
+    if (m->g->input->limit_heap_bytes && m->d->head->heap_bytes > hbg__heap_room(m->g)) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the heap that its intermediates need");
     return fits_positions(m, &shared) && (HBG_LIKELY(!shared && !m->d->shares) || fits_groups(m)) && (m->d->guard_count == 0 || fits_values(m));
 }
 
@@ -242,7 +243,7 @@ static void say_miss(struct hbg__call *call, const struct match *m)
 }
 
 /* Where two fit, the one with less order; so what is taken does not depend on which was made first. */
-static uint32_t rank_of(const struct hbg__definition *d) { return d->wholes; }
+static uint32_t rank_of(const struct hbg__definition *d) { return 2u * d->wholes + d->heap_was_full; }
 
 /* Try a definition that would be better than the best so far. */
 static bool fits_better(struct hbg__call *call, const struct hbg__definition *d, uint32_t *best, struct match *first)

@@ -31,8 +31,14 @@ static uint64_t tasks_left(const struct hbg_graph *g)
     return limit == 0 ? 0 : limit > used ? limit - used : 1;
 }
 
+/* Of the heap's limit, what a body cannot have: its intermediates lie in one piece. */
+static uint64_t heap_outside(const struct hbg_graph *g)
+{
+    return g->input->limit_heap_bytes ? g->input->limit_heap_bytes - hbg__heap_room(g) / HBG__LINE * HBG__LINE : 0;
+}
+
 /* Build the body into g->bodies->recording. False: latched, with the name of the body. */
-static bool build(struct hbg__call *call, bool wholes)
+static bool build(struct hbg__call *call, bool wholes, uint64_t heap_outside_bytes)
 {
     struct hbg_graph *g = call->g;
     const struct hbg__build_input *in = g->input;
@@ -44,6 +50,7 @@ static bool build(struct hbg__call *call, bool wholes)
     inner.build = call->fn;
     inner.params = call->key.params;
     inner.limit_tasks = tasks_left(g);
+    inner.heap_outside_bytes = heap_outside_bytes;
     inner.record = true;
     inner.wholes = wholes;
     inner.serial = g->is_serial || g->bodies->unknown;      /* then its arguments may overlap in ways that nobody knows */
@@ -101,7 +108,7 @@ static void copy_guards(struct hbg__definition *d, const struct hbg__guards *gua
 }
 
 /* From here on the definition holds what the recording has named. NULL: latched. */
-static struct hbg__definition *make(struct hbg__call *call, bool wholes)
+static struct hbg__definition *make(struct hbg__call *call, bool wholes, uint64_t heap_outside_bytes)
 {
     struct hbg_graph *g = call->g, *inner = g->inner;
     struct hbg__recording *r = &g->bodies->recording;
@@ -119,6 +126,8 @@ static struct hbg__definition *make(struct hbg__call *call, bool wholes)
     hbg__definition_take_image(d, r);
     g->bodies->growths += growths - r->arena.growths;
     d->wholes = wholes;
+    d->heap_outside_bytes = heap_outside_bytes;
+    d->heap_was_full = inner->heap_was_full;
     d->is_serial = g->is_serial || g->bodies->unknown;
     d->meets_buffers = !d->is_serial && inner->is_serial;
     d->single = inner->is_single;
@@ -141,8 +150,9 @@ static bool keep_mark(struct hbg__call *call)
 const struct hbg__known *hbg__record_body(struct hbg__call *call, bool wholes)
 {
     struct hbg_graph *g = call->g;
-    if (!build(call, wholes)) return NULL;
-    struct hbg__definition *d = make(call, wholes);
+    uint64_t outside = heap_outside(g);
+    if (!build(call, wholes, outside)) return NULL;
+    struct hbg__definition *d = make(call, wholes, outside);
     hbg__recording_reset(&g->bodies->recording, &g->input->buffers);
     if (!d) return NULL;
     g->recording->bodies_recorded++;
@@ -164,7 +174,7 @@ bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *d)
 {
     struct hbg_graph *g = call->g;
     if (has_single(d)) return true;
-    if (!build(call, d->wholes)) return false;
+    if (!build(call, d->wholes, d->heap_outside_bytes)) return false;
     const struct hbg__image_head *again = g->bodies->recording.head;
     bool same = again->image_bytes == d->head->image_bytes && memcmp(again, d->head, again->image_bytes) == 0;
     hbg__recording_reset(&g->bodies->recording, &g->input->buffers);

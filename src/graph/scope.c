@@ -77,8 +77,8 @@ static bool take_free_block(struct hbg_graph *g, uint64_t size, uint64_t *off, u
 static uint64_t reuse_after_bytes(const struct hbg_graph *g)
 {
     const struct hbg__build_input *in = g->input;
-    uint64_t after = in->heap_reuse_after_bytes ? in->heap_reuse_after_bytes : (uint64_t)256 << 20;
-    return in->limit_heap_bytes && in->limit_heap_bytes < after ? in->limit_heap_bytes : after;
+    uint64_t after = in->heap_reuse_after_bytes ? in->heap_reuse_after_bytes : (uint64_t)256 << 20, own = in->limit_heap_bytes - in->heap_outside_bytes;
+    return in->limit_heap_bytes && own < after ? own : after;
 }
 
 /* Before a manual scope: noops for all that may be reused in it. None while the heap is far from reuse. */
@@ -140,7 +140,7 @@ static bool merge_free_blocks(struct hbg_graph *g)
 /* What the heap may be: the declared limit, else what the machine has. */
 static uint64_t heap_limit(const struct hbg_graph *g)
 {
-    if (g->input->limit_heap_bytes) return g->input->limit_heap_bytes;
+    if (g->input->limit_heap_bytes) return g->input->limit_heap_bytes - g->input->heap_outside_bytes;
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : (uint64_t)1 << 46;
 }
@@ -153,17 +153,31 @@ bool hbg__heap_take(struct hbg_graph *g, uint64_t size, uint64_t *off, uint32_t 
     *off = g->heap_top;
     if (size == 0) return true;
     if (size > UINT64_MAX / 2 || g->heap_top + size > reuse_after_bytes(g)) {
+        g->heap_was_full = true;
         if (take_free_block(g, size, off, &scope_end)) return noop_of_scope(g, &g->scope_ends[scope_end], writer);
         if (!merge_free_blocks(g)) return false;
         if (take_free_block(g, size, off, &scope_end)) return noop_of_scope(g, &g->scope_ends[scope_end], writer);
         uint64_t limit = heap_limit(g);
         if (g->heap_top > limit || size > limit - g->heap_top) {
-            hbg__graph_fail_limit(g, "limit_heap_bytes", g->heap_top, limit, size, "raise it in the device's options, or end scopes earlier");
+            uint64_t outside = g->input->heap_outside_bytes;
+            hbg__graph_fail_limit(g, "limit_heap_bytes", outside + g->heap_top, outside + limit, size, "raise it in the device's options, or end scopes earlier");
             return false;
         }
     }
     g->heap_top += size;
     return true;
+}
+
+/* In one piece: what is left of the limit, or an ended scope's bytes. */
+uint64_t hbg__heap_room(const struct hbg_graph *g)
+{
+    uint64_t limit = heap_limit(g), room = limit > g->heap_top ? limit - g->heap_top : 0;
+    uint32_t stop = g->free_count - g->free_first > SEARCH_BLOCKS ? g->free_first + SEARCH_BLOCKS : g->free_count;
+    for (uint32_t i = g->free_first; i < stop; i++) {
+        const struct hbg__free_block *b = &g->free_blocks[i];
+        if (b->size_bytes > room && is_ordered_here(g, &g->scope_ends[b->scope_end])) room = b->size_bytes;
+    }
+    return room;
 }
 
 static bool push_free_block(struct hbg_graph *g, uint64_t off, uint64_t size, uint32_t scope_end)
