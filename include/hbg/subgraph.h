@@ -24,7 +24,8 @@ extern "C" {
  * struct hbg_key - what a body is known by: a name and its construction parameters.
  *
  * Parameters are bytes, handed to the body, copied and compared. Bodies of one key are the same function of their boundary and these
- * bytes; HBG_VERIFY_REPLAY=n records every n-th replay again and says HBG_E_IMAGE where they are not.
+ * bytes, so these tell one layer from another: a body that names device buffers has their handles, or a number that stands for them,
+ * among its parameters. HBG_VERIFY_REPLAY=n records every n-th replay again and says HBG_E_IMAGE where they are not.
  */
 struct hbg_key { const char *name; const void *params; size_t params_size; };
 
@@ -39,7 +40,7 @@ struct hbg_key { const char *name; const void *params; size_t params_size; };
  *
  * Inside the body all of hbg/graph.h may be called with the graph that it was given, and hbg_subgraph() again. What is `in` is
  * read-only there. Intermediates and scopes end with the body; its tasks cannot be named outside, nor tasks from outside in it. Device
- * buffers may be named in it (weights): the submission accesses them as wholes.
+ * buffers may be named in it (weights, told apart by the key): the submission accesses them as wholes.
  *
  * To the graph around it the body is one task: what shares data with any of its boundary waits for all of it. A body that uses a region or a
  * bound scalar from outside that is not in its list cannot be kept: it is recorded for this submission alone, with its tasks in the
