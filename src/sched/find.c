@@ -69,11 +69,12 @@ static bool pop_spilled(struct hbg__sched *sched, uint64_t *entry)
     return true;
 }
 
-/* Is there work besides what this worker has just found? As far as a passer-by sees. */
+/* Is there work besides what this worker has just found, in its own queue as well? As far as a passer-by sees. */
 bool hbg__find_left_some(const struct hbg__worker *worker)
 {
     const struct hbg__sched *sched = worker->sched;
-    return worker->left_some || hbg__ring_has_entries(&sched->ring) || hbg__roots_left(sched) || hbg__spill_has_entries(&sched->spill);
+    uint64_t top;
+    return worker->left_some || hbg__deque_size(&worker->deque, &top) != 0 || hbg__ring_has_entries(&sched->ring) || hbg__roots_left(sched) || hbg__spill_has_entries(&sched->spill);
 }
 
 uint32_t hbg__find(struct hbg__worker *worker, uint64_t now_ns)
