@@ -25,6 +25,7 @@ collect producers and enter accesses are here; those that reckon with cells are 
 At the end the survivors are listed; those in ALLOWED, each with a reason, are right to survive. Exit status 1: another one survived, or
 one that is allowed was noticed. A name below that is not in the source ends the script at once.
 """
+import pathlib
 import re
 import sys
 
@@ -38,10 +39,18 @@ TIMEOUT_S = 60
 IMAGES = ("backend/poison", "backend/shadow")
 HAZARDS = ("backend/parts", "backend/odd_views", "backend/history")
 STORAGES = ("backend/parts", "regress/replay_of_another_part")
-BODIES = ("backend/definition", "backend/subgraph", "backend/body_errors", "backend/describe_bodies", "regress/bodies_in_a_body_that_is_serial",
-          "regress/definition_of_a_destroyed_buffer", "regress/guarded_memory_of_a_gone_program", "regress/read_beside_what_is_written",
-          "backend/random_bodies", "stress/definitions", "fault/allocation")
-SCALES = {suite: 10 for suite in IMAGES + HAZARDS + STORAGES + BODIES} | {"backend/random_bodies": 5, "stress/definitions": 3}      # HBG_TEST_SCALE
+BODIES = ("backend/definition_guards", "backend/definition", "backend/subgraph", "backend/random_bodies")
+MORE_FOR_BODIES = {
+    "definitions": ("regress/definition_of_a_destroyed_buffer", "stress/definitions"),
+    "definition": ("regress/definition_of_a_destroyed_buffer", "stress/definitions"),
+    "match": ("regress/definition_of_a_destroyed_buffer", "regress/guarded_memory_of_a_gone_program"),
+    "recorder": ("backend/body_errors", "regress/bodies_in_a_body_that_is_serial", "regress/guarded_memory_of_a_gone_program"),
+    "capture": ("regress/bodies_in_a_body_that_is_serial",), "submission": ("stress/definitions",),
+    "in_place": ("backend/body_errors",), "subgraph": ("backend/body_errors",), "node": ("backend/describe_bodies", "backend/body_errors"),
+}
+MEMORY = r"memory|alloc|free|DELETE|NEW|reserve|release|create|room|fit\(|status|keep|open"      # in the name of a mutant: these may be noticed where memory fails
+SCALES = {suite: 10 for suite in (*IMAGES, *HAZARDS, *STORAGES, *BODIES, *sum(MORE_FOR_BODIES.values(), ()), "fault/allocation")}
+SCALES |= {"backend/random_bodies": 5, "stress/definitions": 3}                # HBG_TEST_SCALE
 
 # file -> functions that write the image, the descriptor, or the tables that they are made of; ALL: each one but those in SKIPPED
 ALL = None
@@ -426,17 +435,17 @@ def find_mutants():
                 name = " ".join(name.split())
                 alike = sum(1 for other in found if other[:2] == (path, function) and re.fullmatch(re.escape(name) + r"( \(\d+\))?", other[2]))
                 name = (path, function, f"{name} ({alike + 1})" if alike else name)
-                found[name] = mutation.Mutant(path, name[1:], text[:start] + replacement + text[stop:], suites_of(path))
+                found[name] = mutation.Mutant(path, name[1:], text[:start] + replacement + text[stop:], suites_of(path, name[2]))
     missing += ["not in the source: " + ": ".join(name) for name in ALLOWED if name not in found]
     if missing:
         raise SystemExit("mutate_submit: " + "\n".join(missing))
     return found
 
 
-def suites_of(path):
-    if path in FILES_OF_BODIES:
-        return BODIES
-    return IMAGES + (HAZARDS if "/hazard_" in path else STORAGES if path.endswith("/storage.c") else ())
+def suites_of(path, name):
+    if path not in FILES_OF_BODIES:
+        return IMAGES + (HAZARDS if "/hazard_" in path else STORAGES if path.endswith("/storage.c") else ())
+    return BODIES + MORE_FOR_BODIES.get(pathlib.PurePath(path).stem, ()) + (("fault/allocation",) if re.search(MEMORY, name) else ())
 
 
 def main():

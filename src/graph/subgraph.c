@@ -49,16 +49,22 @@ static bool fail_argument(const struct hbg__call *s, enum hbg_status status, con
     return false;
 }
 
+/* The error that is latched is about this argument. */
+static HBG_COLD void say_argument(struct hbg_graph *g, const char *name, int argument)
+{
+    char who[100];
+    snprintf(who, sizeof who, "argument %d of subgraph \"%.60s\"", argument, name);
+    hbg__graph_say_who(g, name, who);
+}
+
 /* A region of this build, which the body may write if the list says so. */
 static bool put_region(struct hbg__call *s, const struct hbg_arg *given)
 {
     struct hbg_arg *arg = &s->arg[s->count];
     const struct hbg_region *r = &given->u.region;
     bool writes = given->kind == HBG_ARG_OUT || given->kind == HBG_ARG_INOUT;
-    char who[100];
     if (!hbg__storage_of(s->g, r, (int)s->count)) {
-        snprintf(who, sizeof who, "argument %u of subgraph \"%.60s\"", s->count, s->key.name);
-        hbg__graph_say_who(s->g, s->key.name, who);
+        say_argument(s->g, s->key.name, (int)s->count);
         return false;
     }
     if (writes && r->flags & HBG_REGION_READ_ONLY) return fail_argument(s, HBG_E_ACCESS, "would be written and is read-only");
@@ -179,7 +185,10 @@ struct hbg_task hbg_subgraph(struct hbg_graph *g, struct hbg_key key, hbg_build_
     bool wholes = false, in_place = !g->input->definitions || (around && around->depth >= HBG__BODY_DEPTH_MAX);
     if (in_place) return call_body(&call, IN_PLACE, false, NULL);
     const struct hbg__known *known = hbg__match(&call, &in_place, &wholes);
-    if (g->failed) return no_task(g);
+    if (g->failed) {
+        say_argument(g, key.name, g->error.argument);
+        return no_task(g);
+    }
     if (!known) return call_body(&call, in_place ? IN_PLACE : RECORD, wholes, NULL);
     bool other_body = known->definition->key.fn != fn;
     return other_body || is_due(g) ? call_body(&call, VERIFY, false, known) : hbg__submit_definition(&call, known);
