@@ -52,6 +52,7 @@ struct hbg__build_input {
     struct hbg__definitions *definitions;           /* where recorded bodies are kept; NULL: they are submitted in place */
     uint32_t verify_every;                          /* of submissions that find a definition, every n-th records again and compares; 0: none */
     struct hbg__atomic_u64 *verify_count;           /* of the device */
+    void (*poison)(struct hbg__arena *arena);       /* fills what a body is recorded into, before it is; NULL: nothing does */
     const struct hbg__log *log;                     /* is told of each body that is recorded once more; NULL: nobody */
     uint64_t owner;                                 /* the program, by a number that no other has: memory named by hbg_guard() is its own */
     uint64_t kernel_set;                            /* a hash of the kernel table: definitions are for one of them */

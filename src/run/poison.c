@@ -3,10 +3,12 @@
  *
  *   | what                                | filled with                                        | when                    |
  *   | committed pages of the image arena  | 0xaa                                               | before the build        |
+ *   | those of the arena of bodies        | 0xaa                                               | before each recording   |
  *   | image zone on the device            | 0xaa, then the live prefix is copied over it       | before the upload       |
  *   | staging                             | 0xaa                                               | before the arguments    |
  *   | `out` arguments                     | 0xaa                                               | after the arguments     |
  *   | heap                                | 0xaa                                               | before the descriptor   |
+ *   | activations and their base tables   | 0xaa                                               | before the descriptor   |
  *   | slot words                          | an epoch of another run, any value, "closed" too   | before the descriptor   |
  *   | launch descriptor                   | 0xaa                                               | before it is filled     |
  *   | the host's base table, if copied    | 0xaa                                               | after the copy          |

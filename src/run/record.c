@@ -179,7 +179,8 @@ static enum hbg_status build_into(struct hbg__run *run, struct hbg__kept *kept, 
         .build = program->build, .params = program->params, .kernels = program->kernels, .signatures = program->signatures,
         .kernel_count = program->kernel_count, .limit_tasks = program->limit_tasks, .limit_heap_bytes = device->limit_heap_bytes,
         .heap_reuse_after_bytes = device->heap_reuse_after_bytes, .record = record, .boundary = hbg__run_boundary(run),
-        .buffers = buffer_ops(run), .definitions = &device->definitions, .verify_every = device->verify_replay, .verify_count = &device->replays_seen, .log = &device->log, .owner = program->number,
+        .buffers = buffer_ops(run), .definitions = &device->definitions, .verify_every = device->verify_replay, .verify_count = &device->replays_seen,
+        .poison = device->properties.poison ? hbg__poison_arena : NULL, .log = &device->log, .owner = program->number,
         .kernel_set = program->kernel_set };
     uint64_t growths = hbg__graph_growths(run->graph) + kept->recording.arena.growths;
     status = hbg__graph_build(run->graph, &input, &kept->recording, error);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* poison_test.c - devices that fill with 0xaa whatever a run must not read, and its slot words with stale epochs.
  *
- * One of each kind of task gives the right values and the right edges there, and no word of its image is poison; and what a kernel
+ * One of each kind of task gives the right values and the right edges there, and no word of its image is poison, nor of those of bodies that
+ * are submitted; and what a kernel
  * sees of memory that nobody wrote is the poison, so a device that forgets to poison is noticed. scripts/mutate_submit.py deletes
  * the writes of a submit one by one, each of which this test must notice.
  */
@@ -16,6 +17,7 @@
 
 #include <hbg/hbg.h>
 #include "image/layout.h"
+#include "run/device.h"
 #include "support/devices.h"
 #include "support/program.h"
 
@@ -130,14 +132,11 @@ static const char *each_kind_edges(void)
 }
 
 /* Nothing that was forgotten while the image was made is left in it: the arena was full of poison before. */
-static void image_is_written(struct hbg_run run)
+static void is_written(const struct hbg__image_head *head)
 {
-    const void *image = NULL;
-    size_t size = 0;
-    assert_int_equal(hbg_run_image(run, &image, &size), HBG_OK);
-    const struct hbg__image_head *head = image;
-    for (size_t i = 0; i < size / 4; i++) {
-        if (((const uint32_t *)image)[i] == 0xaaaaaaaa) fail_msg("word %zu of the image's %zu is poison", i, size / 4);
+    const uint32_t *word = (const uint32_t *)(const void *)head;
+    for (size_t i = 0; i < head->image_bytes / 4; i++) {
+        if (word[i] == 0xaaaaaaaa) fail_msg("word %zu of the image's %zu is poison", i, (size_t)head->image_bytes / 4);
     }
     for (uint32_t task = 0; task < head->task_count; task++) {
         const struct hbg__task_record *r = hbg__image_record(hbg__image_payload(head), task);
@@ -149,8 +148,11 @@ static enum hbg_status each_kind_run(struct hbg_program *program, struct hbg_arg
 {
     struct hbg_run run;
     struct edges edges;
+    const void *image = NULL;
+    size_t size = 0;
     assert_int_equal(hbg_run_prepare(program, list, NULL, &run), HBG_OK);
-    image_is_written(run);
+    assert_int_equal(hbg_run_image(run, &image, &size), HBG_OK);
+    is_written(image);
     edges_of_run(&edges, run);
     assert_true(edges_are(&edges, each_kind_edges()));
     edges_free(&edges);
@@ -201,6 +203,108 @@ static void each_kind(const struct device_kind *kind, bool pure)
 static void one_of_each_kind_built(struct hbg_device *unused, const struct device_kind *kind) { (void)unused; each_kind(kind, false); }
 static void one_of_each_kind_replayed(struct hbg_device *unused, const struct device_kind *kind) { (void)unused; each_kind(kind, true); }
 
+/* ---- submissions of bodies ---- */
+
+enum { LAYERS = 5, WIDTH = 4 };
+static int32_t generation;              /* of the bodies: another one is recorded again, over what the one before has left */
+
+/* (inout x, k): x += k, by a task each */
+static void cells_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    for (int i = 0; i < WIDTH; i++) hbg_submit(g, ADD, hbg_inout(hbg_index(hbg_args_region(args, 0), 0, i)), hbg_args_scalar(args, 1));
+}
+
+/* (inout x, out y, k): of each kind of task one or more, around a body inside; the weights are a buffer that it names. All come after the first, so
+   the list of roots ends in padding. */
+static void layer_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region x = hbg_args_region(args, 0), u = hbg_alloc(g, HBG_I32, HBG_SHAPE(2)), w = hbg_buffer_region(named, 0, HBG_I32, HBG_SHAPE(4));
+    struct pair pair = { 1, 2 };
+    struct hbg_task first = hbg_submit(g, FAIL_ONCE);
+    hbg_submit(g, BYTES, hbg_out(hbg_index(u, 0, 0)), hbg_bytes(&pair, sizeof pair), hbg_after(first));
+    hbg_subgraph(g, HBG_KEY("cells", generation), cells_body, HBG_ARGS(hbg_after(first), hbg_inout(x), hbg_args_scalar(args, 2)));
+    for (int i = 0; i < WIDTH; i++) hbg_submit(g, ADD, hbg_inout(hbg_index(x, 0, i)), hbg_i32(1));
+    hbg_submit(g, SUM, hbg_in(x), hbg_out(hbg_index(u, 0, 1)));                    /* four producers: an edge row */
+    hbg_noop(g, hbg_in(u));
+    hbg_subgraph(g, HBG_KEY("cells", generation), cells_body, HBG_ARGS(hbg_inout(w), hbg_after(first), hbg_i32(1)));
+    hbg_submit(g, SUM, hbg_in(u), hbg_in(w), hbg_out(hbg_args_region(args, 1)));
+}
+
+static void layers_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region x = hbg_args_region(args, 0), y = hbg_args_region(args, 1);
+    for (int32_t i = 0; i < LAYERS; i++)
+        hbg_subgraph(g, HBG_KEY("layer", generation), layer_body, HBG_ARGS(hbg_inout(hbg_index(x, 0, i)), hbg_out(hbg_index(y, 0, i)), i % 2 ? hbg_i32(i) : hbg_args_scalar(args, 2)));
+    hbg_submit(g, SUM, hbg_in(hbg_slice(y, 0, 0, LAYERS)), hbg_out(hbg_index(y, 0, LAYERS)));
+}
+
+/* The same on the host. */
+static void layers_plainly(int32_t (*x)[WIDTH], int32_t *y, int32_t *weights, int32_t k)
+{
+    y[LAYERS] = 0;
+    for (int32_t i = 0; i < LAYERS; i++) {
+        y[i] = 1002;
+        for (int j = 0; j < WIDTH; j++) {
+            x[i][j] += (i % 2 ? i : k) + 1;
+            y[i] += x[i][j] + ++weights[j];
+        }
+        y[LAYERS] += y[i];
+    }
+}
+
+static enum hbg_status layers_run(struct hbg_device *device, struct hbg_program *program, struct hbg_arg_list list, struct hbg_result *result)
+{
+    struct hbg_run run;
+    const void *image = NULL;
+    size_t size = 0;
+    uint32_t bodies = 0;
+    assert_int_equal(hbg_run_prepare(program, list, NULL, &run), HBG_OK);
+    assert_int_equal(hbg_run_image(run, &image, &size), HBG_OK);
+    is_written(image);
+    for (const struct hbg__definition *d = device->definitions.newest; d; d = d->older, bodies++) is_written(d->head);
+    assert_int_equal(bodies, 2 * (generation + 1));
+    assert_int_equal(hbg_run_launch(run), HBG_OK);
+    assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
+    return hbg_run_finish(run, result);
+}
+
+static void submissions(const struct device_kind *kind, bool pure)
+{
+    char spec[128];
+    snprintf(spec, sizeof spec, "%s,poison=1", kind->spec);
+    struct hbg_device *device = device_open(spec, NULL);
+    struct program_spec program_spec = { .build = layers_build, KERNEL_TABLE(kernels), .pure = pure };
+    struct hbg_program *program = program_create(device, &program_spec);
+    int32_t weights[WIDTH] = { 10, 20, 30, 40 }, x[2][LAYERS][WIDTH], y[2][LAYERS + 1];
+    assert_int_equal(hbg_buffer_create(device, sizeof weights, &named), HBG_OK);
+    memset(x, 0, sizeof x);
+    for (int round = 0; round < 12; round++) {
+        struct hbg_result result = HBG_OPTIONS(result);
+        assert_int_equal(hbg_buffer_write(named, 0, weights, sizeof weights), HBG_OK);
+        fails = round % 4 == 2;
+        generation = pure ? 0 : round;
+        enum hbg_status status = layers_run(device, program, HBG_ARGS(hbg_inout(hbg_host(x[0], HBG_I32, HBG_SHAPE(LAYERS, WIDTH))), hbg_out(HOST_I32(y[0], LAYERS + 1)), hbg_i32(round)), &result);
+        assert_int_equal(status, fails ? HBG_E_KERNEL : HBG_OK);
+        assert_int_equal(result.subgraphs_recorded, !pure || round == 0);                 /* the layer; it has met the cells */
+        if (fails) {
+            memcpy(x[0], x[1], sizeof x[0]);
+            continue;
+        }
+        layers_plainly(x[1], y[1], weights, round);
+        assert_memory_equal(x[0], x[1], sizeof x[0]);
+        assert_memory_equal(y[0], y[1], sizeof y[0]);
+    }
+    hbg_buffer_destroy(named);
+    hbg_program_destroy(program);
+    device_close(device);
+}
+
+static void submissions_built(struct hbg_device *unused, const struct device_kind *kind) { (void)unused; submissions(kind, false); }
+static void submissions_replayed(struct hbg_device *unused, const struct device_kind *kind) { (void)unused; submissions(kind, true); }
+
 /* ---- the poison is there ---- */
 
 static void half_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -246,7 +350,7 @@ static void an_intermediate_that_is_not_written(struct hbg_device *device, const
 int main(void)
 {
     static const struct device_test tests[] = {
-        DEVICE_TEST(one_of_each_kind_built), DEVICE_TEST(one_of_each_kind_replayed),
+        DEVICE_TEST(one_of_each_kind_built), DEVICE_TEST(one_of_each_kind_replayed), DEVICE_TEST(submissions_built), DEVICE_TEST(submissions_replayed),
         DEVICE_TEST(an_output_that_is_not_written), DEVICE_TEST(an_intermediate_that_is_not_written),
     };
     return device_tests_run_with(",poison=1", tests, sizeof tests / sizeof tests[0]);
