@@ -5,6 +5,7 @@
  * is kept (again), or submitted as well (anew).
  */
 #include "bench/beside.h"
+#include "bench/dag_program.h"
 #include "bench/stage.h"
 
 enum { WORKERS_MAX = 2 };
@@ -17,6 +18,8 @@ struct row {
     struct bench_program made[CASES];
     size_t count;
     struct bench_besides besides;
+    struct dag decoder;                 /* described alone: no shape of its own */
+    struct bench_dag made_decoder;
 };
 
 static enum hbg_status run_case(struct bench_case *c, uint64_t *ns, uint64_t *units)
@@ -27,6 +30,27 @@ static enum hbg_status run_case(struct bench_case *c, uint64_t *ns, uint64_t *un
     *ns = result.device_ns;
     *units = result.tasks;
     return status;
+}
+
+static enum hbg_status run_decoder(struct bench_case *c, uint64_t *ns, uint64_t *units)
+{
+    struct bench_dag *d = c->of;
+    struct hbg_result result = HBG_OPTIONS(result);
+    enum hbg_status status = hbg_run_sync(d->program[BENCH_AGAIN], (struct hbg_arg_list){ &d->arg, 1 }, &result);
+    *ns = result.device_ns;
+    *units = result.tasks;
+    return status;
+}
+
+static bool open_decoder(struct bench *b, struct row *row, uint32_t workers)
+{
+    const char *name = "decoder";
+    if (!hbg__bench_wants(b, name)) return true;
+    if (!hbg__dag_make(&row->decoder, name, (struct dag_size){ 0, 0, 0 })) return hbg__bench_fail(b, name, HBG_E_NO_MEMORY);
+    if (!hbg__bench_dag_open(b, &row->made_decoder, row->stage.device, &row->decoder, NULL)) return false;
+    hbg__bench_add(b, name, "ns/task", workers, run_decoder, &row->made_decoder)->has_cold = true;
+    return !b->rivals || (hbg__bench_dag_check(b, &row->made_decoder) &&
+                          hbg__bench_besides_add(b, &row->besides, name, &row->decoder, 1 << BENCH_AGAIN | 1 << BENCH_ANEW));
 }
 
 /* The runtimes beside hbg, once it is known that the graph is one. */
@@ -61,12 +85,14 @@ static bool open_row(struct bench *b, struct row *row, uint32_t workers)
         const struct bench_shape *shape = hbg__bench_shape(cases[i]);
         if (hbg__bench_wants(b, shape->name)) good = open_case(b, row, workers, shape);
     }
-    return good;
+    return good && open_decoder(b, row, workers);
 }
 
 static bool close_row(struct bench *b, struct row *row)
 {
     while (row->count > 0) hbg__bench_program_close(&row->made[--row->count]);
+    if (row->made_decoder.dag) hbg__bench_dag_close(&row->made_decoder);
+    hbg__dag_free(&row->decoder);
     hbg__bench_besides_close(&row->besides);
     return hbg__bench_stage_close(b, &row->stage);
 }

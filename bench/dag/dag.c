@@ -90,7 +90,7 @@ static void infer_task(struct inference *in, uint32_t i)
     in->dag->first[i] = in->count;
     for (uint32_t n = 0; n < t->read_count; n++)
         if (in->cell[read[n]].writer) wait_for(in, i, in->cell[read[n]].writer - 1);
-    if (own->writer) wait_for(in, i, own->writer - 1);
+    if (own->writer && !own->reader_count) wait_for(in, i, own->writer - 1);
     for (uint32_t n = 0; n < own->reader_count; n++) wait_for(in, i, own->reader[n]);
     for (uint32_t n = 0; n < t->read_count; n++) note_reader(in, &in->cell[read[n]], i);
     own->writer = i + 1;

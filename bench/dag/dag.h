@@ -3,7 +3,7 @@
  *
  * A task writes one cell, and what it held before is read where the task `updates`; besides, it reads other cells. Runtimes that
  * infer order are given the cells. Those that want edges are given the producers that follow from the cells: a read waits for the
- * last writer, a write for the readers since and for the last writer.
+ * last writer, a write for the readers since, or for the last writer where there are none: readers come after it anyway.
  *
  *     dag.c        growing one; who waits for whom
  *     graphs.c     chain, wavefront, Cholesky and their like

@@ -9,8 +9,9 @@
  *     reduction     width leaves, joined in pairs
  *     random        steps tasks; each reads `radix` cells that were written before, drawn at random, and writes its own
  *     layered       steps layers of width tasks; each reads `radix` cells of the layer before, drawn at random, and writes its own
+ *     decoder       steps layers of a transformer that makes one token: `width` heads, each of `radix` pieces, and `width` tiles of each product
  *
- * All but chain, cholesky, gemm and reduction write each cell once.
+ * All but chain, cholesky, gemm, reduction and decoder write each cell once.
  */
 #include <stddef.h>
 
@@ -108,6 +109,46 @@ static void layered(struct dag *dag, struct dag_size size)
         }
 }
 
+/* `count` tasks, from cell `own` on; each reads `reads` cells from `from` on, those that follow for each task where it is `apart` */
+static void group(struct dag *dag, uint32_t count, uint32_t own, bool updates, uint32_t from, uint32_t reads, uint32_t apart)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        hbg__dag_add(dag, own + i, updates, DAG_NONE);
+        for (uint32_t n = 0; n < reads; n++) hbg__dag_read(dag, from + i * apart + n);
+    }
+}
+
+/* Cell 0 is what goes from layer to layer; the cells of a layer are its own. */
+static void decoder_layer(struct dag *dag, uint32_t first, uint32_t width, uint32_t pieces)
+{
+    uint32_t norm = first, query = norm + 2, cache = query + width, part = cache + width, mixed = part + width * pieces, out = mixed + width;
+    uint32_t wide = out + width, down = wide + 2 * width;
+    group(dag, 1, norm, false, 0, 1, 0);
+    group(dag, width, query, false, norm, 1, 0);
+    for (uint32_t h = 0; h < width; h++) {
+        group(dag, 1, cache + h, true, query + h, 1, 0);
+        for (uint32_t n = 0; n < pieces; n++) {
+            group(dag, 1, part + h * pieces + n, false, query + h, 1, 0);
+            hbg__dag_read(dag, cache + h);
+        }
+        group(dag, 1, mixed + h, false, part + h * pieces, pieces, 0);
+    }
+    group(dag, width, out, false, mixed, width, 0);
+    group(dag, 1, 0, true, out, width, 0);
+    group(dag, 1, norm + 1, false, 0, 1, 0);
+    group(dag, 2 * width, wide, false, norm + 1, 1, 0);
+    group(dag, width, wide, true, wide + width, 1, 1);
+    group(dag, width, down, false, wide, width, 0);
+    group(dag, 1, 0, true, down, width, 0);
+}
+
+static void decoder(struct dag *dag, struct dag_size size)
+{
+    uint32_t cells = 2 + size.width * (7 + size.radix);
+    hbg__dag_add(dag, 0, false, DAG_NONE);
+    for (uint32_t layer = 0; layer < size.steps; layer++) decoder_layer(dag, 1 + layer * cells, size.width, size.radix);
+}
+
 const struct dag_maker hbg__dag_graphs[] = {
     { "chain", chain, { 1, 100000, 1 } },
     { "independent", independent, { 100000, 1, 1 } },
@@ -117,5 +158,6 @@ const struct dag_maker hbg__dag_graphs[] = {
     { "reduction", reduction, { 65536, 1, 1 } },
     { "random", random_reads, { 1, 100000, 4 } },
     { "layered", layered, { 256, 390, 16 } },
+    { "decoder", decoder, { 16, 40, 4 } },
     { NULL, NULL, { 0, 0, 0 } },
 };

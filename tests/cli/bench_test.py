@@ -21,8 +21,8 @@ CASES = {
              {"tasks=0": 1500, "tasks=100": 6000, "tasks=1000": 45000, "tasks=10000": 450000, "tasks=100000": 5000000,
               "replay": 1060, "empty run": 5000}.items()},
     "dispatch": {**{(name, 1): target for name, target in zip(GRAPHS, (4, 4, 4, 4.5, 4, 4))},
-                 ("layered", 1): None,
-                 **{(name, 2): target for name, target in zip(GRAPHS, (5, 4.5, 14, 12, 9, 22))}, ("layered", 2): None},
+                 ("layered", 1): None, ("decoder", 1): None,
+                 **{(name, 2): target for name, target in zip(GRAPHS, (5, 4.5, 14, 12, 9, 22))}, ("layered", 2): None, ("decoder", 2): None},
 }
 SHAPES = {"shape=qwen3": (40000, 6000, 2000, None), "shape=dsv4": (180000, 70000, 2000, None)}
 CASES["replay"] = {

@@ -104,9 +104,14 @@ static void mark(const struct dag *dag, uint32_t task, bool *wanted)
                 wanted[p] = true;
                 break;
             }
+    bool read_since = false;
     for (uint32_t p = task; p-- > 0;) {
-        wanted[p] |= touches(dag, p, t->cell) || dag->task[p].cell == t->cell;
-        if (dag->task[p].cell == t->cell) break;
+        if (dag->task[p].cell == t->cell) {
+            wanted[p] |= !read_since;
+            break;
+        }
+        if (!touches(dag, p, t->cell)) continue;
+        wanted[p] = read_since = true;
     }
 }
 
@@ -114,7 +119,7 @@ static void producers_follow_from_the_cells(void **state)
 {
     static const struct { const char *name; struct dag_size size; } small[] = {
         { "chain", { 1, 9, 1 } }, { "independent", { 9, 1, 1 } }, { "wavefront", { 5, 1, 2 } }, { "cholesky", { 6, 1, 2 } }, { "gemm", { 3, 1, 2 } },
-        { "reduction", { 16, 1, 1 } }, { "reduction", { 13, 1, 1 } }, { "random", { 1, 60, 4 } }, { "layered", { 20, 4, 16 } } };
+        { "reduction", { 16, 1, 1 } }, { "reduction", { 13, 1, 1 } }, { "random", { 1, 60, 4 } }, { "layered", { 20, 4, 16 } }, { "decoder", { 2, 3, 2 } } };
     (void)state;
     for (size_t g = 0; g < sizeof small / sizeof small[0]; g++) {
         struct dag dag;
@@ -138,6 +143,9 @@ static void sizes_are_those_of_the_algorithms(void **state)
     (void)state;
     assert_true(hbg__dag_make(&dag, "cholesky", (struct dag_size){ 64, 0, 0 }));
     assert_int_equal(dag.task_count, 45760);
+    hbg__dag_free(&dag);
+    assert_true(hbg__dag_make(&dag, "decoder", (struct dag_size){ 16, 40, 4 }));
+    assert_int_equal(dag.task_count, 1 + 40 * (4 + 16 * (7 + 5)));     /* two norms, two additions; products, gates, heads */
     hbg__dag_free(&dag);
     assert_true(hbg__dag_make(&dag, "reduction", (struct dag_size){ 13, 0, 0 }));
     assert_int_equal(dag.task_count, 13 + 12);          /* each join takes one away */
