@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* definition_guards_test.c - what a later submission of a body has to meet: values that it looked at, shapes, types and access modes, which
- * arguments share storage, data, memory, buffers. Where it does not, the body is called again; CASES 11. */
+/* definition_guards_test.c - what a later submission of a body has to meet: values that it looked at, shapes, types and access modes, data,
+ * memory; for storage, definition_storage_test.c. Where it does not meet it, the body is called again; CASES 11. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,29 +30,33 @@ static void build_derived(struct hbg_graph *g, const struct hbg_args *args, cons
     struct hbg_region in = hbg_args_region(args, 0), out = hbg_args_region(args, 1);
     static const int32_t k[] = { 1, 5, 1, 5, 5 };
     for (int i = 0; i < 5; i++) hbg_subgraph(g, KEY("next"), times_next, HBG_ARGS(hbg_in(AT(in, i)), hbg_out(AT(out, i)), hbg_i32(k[i])));
-    hbg_subgraph(g, KEY("next"), times_next, HBG_ARGS(hbg_in(AT(in, 5)), hbg_out(AT(out, 5)), hbg_args_scalar(args, 2)));
+    struct hbg_task last = hbg_subgraph(g, KEY("next"), times_next, HBG_ARGS(hbg_in(AT(in, 5)), hbg_out(AT(out, 5)), hbg_args_scalar(args, 2)));
+    hbg_subgraph(g, KEY("next"), times_next, HBG_ARGS(hbg_after(last), hbg_in(AT(in, 6)), hbg_after(last), hbg_out(AT(out, 6)), hbg_i32(5)));
 }
 
 static void a_value_that_was_looked_at_is_a_guard(struct hbg_device *device, const struct device_kind *kind)
 {
     (void)kind;
     static const int32_t factor[] = { 2, 6, 2, 6, 6 };
-    int32_t in[6] = { 10, 20, 30, 40, 50, 60 }, out[6];
+    int32_t in[7] = { 10, 20, 30, 40, 50, 60, 70 }, out[7];
     struct hbg_program *program = program_create(device, &(struct program_spec){ .build = build_derived, KERNEL_TABLE(steps), .pure = true });
+    struct hbg_counters before = counters_of(device);
     calls = 0;
     for (int32_t k = 1; k <= 7; k += 2) {
         for (int again = 0; again < 2; again++) {
-            struct hbg_result result = steps_run(program, HBG_ARGS(hbg_in(HOST_I32(in, 6)), hbg_out(HOST_I32(out, 6)), hbg_i32(k)));
+            struct hbg_result result = steps_run(program, HBG_ARGS(hbg_in(HOST_I32(in, 7)), hbg_out(HOST_I32(out, 7)), hbg_i32(k)));
             for (int i = 0; i < 5; i++) assert_int_equal(out[i], in[i] * factor[i]);
             assert_int_equal(out[5], 60 * (k + 1));
+            assert_int_equal(out[6], 70 * 6);
             assert_int_equal(result.replayed, again);           /* a guard of the body is one of the program */
         }
     }
     assert_int_equal(calls, 4);         /* 1, 5, 3, 7 */
+    assert_int_equal(counters_of(device).subgraph_misses_value - before.subgraph_misses_value, 3);
     hbg_program_destroy(program);
 }
 
-/* ---- shapes, types and aliases that change ---- */
+/* ---- shapes and types ---- */
 
 static void add_one(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
@@ -183,10 +187,12 @@ static void build_lists(struct hbg_graph *g, const struct hbg_args *args, const 
     (void)params;
     struct hbg_region x = AT(hbg_args_region(args, 0), 0), y = AT(hbg_args_region(args, 0), 1);
     struct hbg_task first = hbg_submit(g, ADD, hbg_inout(y), hbg_i32(1));
+    struct hbg_arg typed = hbg_inout(x);
+    typed.dtype = HBG_I32;              /* of a region it means nothing */
     for (int round = 0; round < 2; round++) {
         struct hbg_arg_list lists[] = {
-            HBG_NO_ARGS, HBG_ARGS(hbg_inout(x)), HBG_ARGS(hbg_inout(x), hbg_i32(10)), HBG_ARGS(hbg_inout(x), hbg_u32(10)), HBG_ARGS(hbg_inout(x), hbg_inout(y)),
-            HBG_ARGS(hbg_i32(100), hbg_inout(x)), HBG_ARGS(hbg_inout(x), hbg_i32(10), hbg_i32(1000)),
+            HBG_NO_ARGS, HBG_ARGS(typed), HBG_ARGS(hbg_inout(x), hbg_i32(10)), HBG_ARGS(hbg_inout(x), hbg_u32(10)), HBG_ARGS(hbg_inout(x), hbg_inout(y)),
+            HBG_ARGS(hbg_i32(100), hbg_inout(x)), HBG_ARGS(hbg_i32(100)), HBG_ARGS(hbg_inout(x), hbg_i32(10), hbg_i32(1000)),
         };
         for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) hbg_subgraph(g, KEY("list"), adds_to_all, lists[i]);
         called[round] = calls;
@@ -204,13 +210,13 @@ static void kinds_and_numbers_are_guards(struct hbg_device *device, const struct
     struct hbg_counters before = counters_of(device);
     calls = 0;
     struct hbg_result result = steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 2))));
-    assert_int_equal(called[0], 7);
-    assert_int_equal(called[1], 7);
-    assert_int_equal(calls, 7);
+    assert_int_equal(called[0], 8);
+    assert_int_equal(called[1], 8);
+    assert_int_equal(calls, 8);
     assert_int_equal(x[0], 2 * (1 + 10 + 1 + 1 + 100 + 1000) + 11);
     assert_int_equal(x[1], 1 + 2);
     assert_string_equal(result.subgraph_why, "\"list\": the number of arguments");
-    assert_int_equal(counters_of(device).subgraph_misses_shape - before.subgraph_misses_shape, 6);
+    assert_int_equal(counters_of(device).subgraph_misses_shape - before.subgraph_misses_shape, 7);
     hbg_program_destroy(program);
 }
 
@@ -268,52 +274,6 @@ static void a_definition_does_not_make_wrong_arguments_right(struct hbg_device *
     assert_int_equal(x[0], 0);
 }
 
-/* (a, b): a += 1, then b += a's first */
-static void two_regions(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    calls++;
-    struct hbg_region a = hbg_args_region(args, 0), b = hbg_args_region(args, 1);
-    hbg_submit(g, ADD_ALL, hbg_inout(a), hbg_i32(1));
-    hbg_submit(g, SCALE, hbg_in(AT(a, 0)), hbg_out(AT(b, 1)), hbg_i32(10));
-    hbg_submit(g, ADD_ALL, hbg_inout(b), hbg_i32(100));
-}
-
-/* The program-order result of two_regions() on x with a at `a`, b at `b`, three elements each. */
-static void two_regions_plainly(int32_t *x, int a, int b)
-{
-    for (int i = 0; i < 3; i++) x[a + i]++;
-    x[b + 1] = x[a] * 10;
-    for (int i = 0; i < 3; i++) x[b + i] += 100;
-}
-
-static const int alias[][2] = { { 0, 10 }, { 20, 4 }, { 6, 6 }, { 3, 3 }, { 8, 9 }, { 8, 10 }, { 15, 14 }, { 0, 1 }, { 12, 10 }, { 0, 3 }, { 30, 31 }, { 33, 32 } };
-enum { ALIASES = sizeof alias / sizeof *alias };
-
-static void build_aliases(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    struct hbg_region x = hbg_args_region(args, 0);
-    for (int i = 0; i < ALIASES; i++)
-        hbg_subgraph(g, KEY("two"), two_regions, HBG_ARGS(hbg_inout(hbg_slice(x, 0, alias[i][0], alias[i][0] + 3)), hbg_inout(hbg_slice(x, 0, alias[i][1], alias[i][1] + 3))));
-}
-
-static void aliases_are_guards(struct hbg_device *device, const struct device_kind *kind)
-{
-    (void)kind;
-    int32_t x[40], expected[40];
-    struct hbg_program *program = PROGRAM(device, build_aliases, steps);
-    calls = 0;
-    for (int round = 0; round < 3; round++) {
-        for (int i = 0; i < 40; i++) x[i] = expected[i] = i;
-        for (int i = 0; i < ALIASES; i++) two_regions_plainly(expected, alias[i][0], alias[i][1]);
-        steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 40))));
-        assert_memory_equal(x, expected, sizeof x);
-        assert_in_range(calls, 3, 4);   /* apart; one distance; as wholes, at any distance; later rounds none */
-    }
-    hbg_program_destroy(program);
-}
-
 /* ---- data that a body reads ---- */
 
 static void as_data_says(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -348,9 +308,48 @@ static void data_that_a_body_reads_is_a_guard(struct hbg_device *device, const s
     assert_int_equal(calls, 2);
     n[2][1] = 9;
     struct hbg_result result = steps_run(program, list);
+    assert_string_equal(result.subgraph_why, "\"data\" argument 0: data in it that the body read");
     assert_false(result.replayed);      /* what the body read is a guard of the program as well */
     assert_int_equal(calls, 3);
     assert_int_equal(x[2], 6 + 10);
+    hbg_program_destroy(program);
+}
+
+static int32_t table[2];
+
+static void as_memory_says(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    calls++;
+    hbg_guard(g, &table[0], sizeof table[0]);
+    hbg_guard(g, &table[1], sizeof table[1]);
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(table[0] + table[1]));
+}
+
+static void build_from_memory(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    for (int i = 0; i < 3; i++) hbg_subgraph(g, KEY("memory"), as_memory_says, HBG_ARGS(hbg_inout(AT(hbg_args_region(args, 0), i))));
+}
+
+static void memory_that_a_body_names_is_a_guard(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    static const int32_t values[][2] = { { 1, 2 }, { 1, 3 }, { 4, 2 }, { 1, 2 }, { 4, 2 } };
+    struct hbg_program *program = program_create(device, &(struct program_spec){ .build = build_from_memory, KERNEL_TABLE(steps), .pure = true });
+    struct hbg_counters before = counters_of(device);
+    int32_t x[3];
+    calls = 0;
+    for (int i = 0; i < 5; i++) {
+        memset(x, 0, sizeof x);
+        memcpy(table, values[i], sizeof table);
+        struct hbg_result result = steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 3))));
+        for (int k = 0; k < 3; k++) assert_int_equal(x[k], values[i][0] + values[i][1]);
+        assert_int_equal(calls, i < 3 ? i + 1 : 3);
+        if (i == 1) assert_string_equal(result.subgraph_why, "\"memory\": memory named by hbg_guard");
+        assert_int_equal(result.replayed, i > 2);
+    }
+    assert_int_equal(counters_of(device).subgraph_misses_data - before.subgraph_misses_data, 2);
     hbg_program_destroy(program);
 }
 
@@ -373,56 +372,13 @@ static void data_that_a_task_writes_is_refused(struct hbg_device *device, const 
     hbg_program_destroy(program);
 }
 
-/* ---- buffers that a body names ---- */
-
-static struct hbg_buffer *weights;
-
-static void scale_by_weight(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    calls++;
-    struct hbg_region x = hbg_args_region(args, 0), w = hbg_buffer_region(weights, 0, HBG_I32, HBG_SHAPE(4));
-    hbg_submit(g, ADD, hbg_inout(AT(w, 3)), hbg_i32(1));
-    hbg_submit(g, COPY, hbg_in(AT(w, 3)), hbg_out(x));
-}
-
-static void build_with_weights(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    struct hbg_region x = hbg_args_region(args, 0), w = hbg_buffer_region(weights, 0, HBG_I32, HBG_SHAPE(4));
-    for (int i = 0; i < 6; i++) hbg_subgraph(g, KEY("weights"), scale_by_weight, HBG_ARGS(hbg_inout(AT(x, i))));
-    hbg_submit(g, COPY, hbg_in(AT(w, 3)), hbg_out(AT(x, 6)));
-    hbg_subgraph(g, KEY("weights"), scale_by_weight, HBG_ARGS(hbg_inout(AT(w, 3))));         /* which it names as well */
-    hbg_submit(g, COPY, hbg_in(AT(w, 3)), hbg_out(AT(x, 7)));
-}
-
-static void buffers_that_a_body_names_make_edges(struct hbg_device *device, const struct device_kind *kind)
-{
-    (void)kind;
-    int32_t x[8], zero[4] = { 0 };
-    assert_int_equal(hbg_buffer_create(device, sizeof zero, &weights), HBG_OK);
-    assert_int_equal(hbg_buffer_write(weights, 0, zero, sizeof zero), HBG_OK);
-    struct hbg_program *program = PROGRAM(device, build_with_weights, steps);
-    calls = 0;
-    for (int32_t round = 0; round < 20; round++) {
-        steps_run(program, HBG_ARGS(hbg_out(HOST_I32(x, 8))));
-        for (int i = 0; i < 6; i++) assert_int_equal(x[i], round * 7 + i + 1);
-        assert_int_equal(x[6], round * 7 + 6);
-        assert_int_equal(x[7], round * 7 + 7);
-    }
-    assert_int_equal(calls, 2);         /* the argument apart from the buffer, and in it */
-    hbg_program_destroy(program);
-    hbg_buffer_destroy(weights);
-}
-
 int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(a_value_that_was_looked_at_is_a_guard), DEVICE_TEST(shapes_and_types_are_guards),
         DEVICE_TEST(types_and_ranks_are_guards), DEVICE_TEST(access_modes_are_guards), DEVICE_TEST(kinds_and_numbers_are_guards),
-        DEVICE_TEST(a_definition_does_not_make_wrong_arguments_right), DEVICE_TEST(aliases_are_guards),
-        DEVICE_TEST(data_that_a_body_reads_is_a_guard), DEVICE_TEST(data_that_a_task_writes_is_refused),
-        DEVICE_TEST(buffers_that_a_body_names_make_edges),
+        DEVICE_TEST(a_definition_does_not_make_wrong_arguments_right), DEVICE_TEST(data_that_a_body_reads_is_a_guard),
+        DEVICE_TEST(memory_that_a_body_names_is_a_guard), DEVICE_TEST(data_that_a_task_writes_is_refused),
     };
     return DEVICE_TESTS_RUN(tests);
 }

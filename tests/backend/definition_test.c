@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* definition_test.c - bodies that are recorded once and replayed: what is patched, what runs besides, and what is refused. The counters of a
- * result say whether a body was called; CASES 10 and 12. What a later submission has to meet is in definition_guards_test.c. */
+ * result say whether a body was called; CASES 10 and 12. What a later submission has to meet is in definition_guards_test.c and definition_storage_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

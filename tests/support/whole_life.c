@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { NOTHING, ADD, SCRATCH, KERNEL_COUNT };
-enum { SIDE = 12, READERS = 80, BOUNDARIES = 6, RUNS = 3, WIDE_TASKS = 20000 };
+enum { SIDE = 12, READERS = 80, BOUNDARIES = 6, RUNS = 3, WIDE_TASKS = 20000, WIDE_ARGS = 30 };
 
 static int nothing(const struct hbg_task_view *t) { (void)t; return 0; }
 
@@ -84,6 +84,13 @@ static void capturing_body(struct hbg_graph *g, const struct hbg_args *args, con
     hbg_submit(g, ADD, hbg_inout(captured), hbg_args_scalar(args, 0));
 }
 
+/* More arguments than a call has room for, which share storage. */
+static void wide_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    for (int i = 0; i < WIDE_ARGS; i++) hbg_submit(g, NOTHING, hbg_inout(hbg_args_region(args, i)));
+}
+
 static void bodies_of(struct hbg_graph *g, const struct hbg_args *args, const struct life_params *p)
 {
     struct hbg_region square = hbg_args_region(args, 0), amounts = hbg_args_region(args, 1);
@@ -91,6 +98,9 @@ static void bodies_of(struct hbg_graph *g, const struct hbg_args *args, const st
         struct hbg_arg amount = i % 2 ? hbg_args_scalar(args, 2) : hbg_i32((int32_t)i);
         hbg_subgraph(g, HBG_KEY("body", *p), body, HBG_ARGS(hbg_inout(hbg_index(square, 0, i / 2)), hbg_in(amounts), amount));
     }
+    struct hbg_arg wide[WIDE_ARGS];
+    for (int64_t i = 0; i < WIDE_ARGS; i++) wide[i] = hbg_inout(hbg_slice(hbg_index(square, 0, 0), 0, i % 10, i % 10 + 2));
+    for (int i = 0; i < 2; i++) hbg_subgraph(g, hbg_key_of("wide", NULL, 0), wide_body, (struct hbg_arg_list){ wide, WIDE_ARGS });
     captured = hbg_index(square, 0, 0);
     for (int32_t i = 0; i < 2; i++) hbg_subgraph(g, hbg_key_of("captures", NULL, 0), capturing_body, HBG_ARGS(hbg_i32(2 * i - 1)));
 }
@@ -172,6 +182,19 @@ static enum hbg_status run(struct whole_life *life, struct hbg_program *program,
     return status;
 }
 
+/* While another run has the first slot: by a build state that is new, where the definitions are not. */
+static bool run_beside(struct whole_life *life, struct members *m, int32_t *square, const int32_t *amounts)
+{
+    int32_t other[SIDE * SIDE] = { 0 };
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
+    struct hbg_run prepared;
+    options.error = &life->error;
+    struct hbg_arg_list list = HBG_ARGS(hbg_inout(hbg_host(other, HBG_I32, HBG_SHAPE(SIDE, SIDE))), hbg_in(hbg_host_const(amounts, HBG_I32, HBG_SHAPE(SIDE))), hbg_i32(5));
+    if (!good(life, hbg_run_prepare(m->tasks, list, &options, &prepared), "hbg_run_prepare")) return false;
+    bool ran = good(life, run(life, m->kinds, square, amounts, SIDE), "hbg_run_sync beside a prepared run");
+    return hbg_run_cancel(prepared) == HBG_OK && hbg_run_finish(prepared, NULL) == HBG_E_CANCELLED && ran;
+}
+
 static bool run_all(struct whole_life *life, struct members *m)
 {
     int32_t square[SIDE * SIDE] = { 0 }, amounts[SIDE], expected = 0;
@@ -180,11 +203,13 @@ static bool run_all(struct whole_life *life, struct members *m)
         if (!good(life, run(life, m->kinds, square, amounts, SIDE - k % BOUNDARIES), "hbg_run_sync of many kinds")) return true;
         expected += amounts[0] + 5;
     }
+    if (!run_beside(life, m, square, amounts)) return life->status != HBG_OK;
+    expected += amounts[0] + 5;
     for (int k = 0; k < 2; k++) {
         if (!good(life, run(life, m->tasks, square, amounts, SIDE), "hbg_run_sync of many tasks")) return true;
     }
     /* the second row is in all boundaries, and nobody but its own task adds to it; many_tasks adds (i % 3) - 1 to rows i % SIDE */
-    int32_t second = RUNS * BOUNDARIES * amounts[1], third = 0;
+    int32_t second = (RUNS * BOUNDARIES + 1) * amounts[1], third = 0;
     for (int i = 0; i < WIDE_TASKS; i++) {
         if (i % SIDE == 0) third += 2 * (i % 3 - 1);
         if (i % SIDE == 1) second += 2 * (i % 3 - 1);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* definition_storage_test.c - which arguments of a body share storage with one another, or with buffers that it names: a definition is found
+ * where that is as it was, and tasks are ordered as if there were none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <hbg/hbg.h>
+#include "support/devices.h"
+#include "support/program.h"
+#include "support/steps.h"
+
+static int calls;                       /* of the body at hand */
+
+/* ---- arguments that share storage ---- */
+
+/* (a, b): a += 1, then b += a's first */
+static void two_regions(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    calls++;
+    struct hbg_region a = hbg_args_region(args, 0), b = hbg_args_region(args, 1);
+    hbg_submit(g, ADD_ALL, hbg_inout(a), hbg_i32(1));
+    hbg_submit(g, SCALE, hbg_in(AT(a, 0)), hbg_out(AT(b, 1)), hbg_i32(10));
+    hbg_submit(g, ADD_ALL, hbg_inout(b), hbg_i32(100));
+}
+
+/* The program-order result of two_regions() on x with a at `a`, b at `b`, three elements each. */
+static void two_regions_plainly(int32_t *x, int a, int b)
+{
+    for (int i = 0; i < 3; i++) x[a + i]++;
+    x[b + 1] = x[a] * 10;
+    for (int i = 0; i < 3; i++) x[b + i] += 100;
+}
+
+static const int alias[][2] = { { 0, 10 }, { 20, 4 }, { 6, 6 }, { 3, 3 }, { 8, 9 }, { 8, 10 }, { 15, 14 }, { 0, 1 }, { 12, 10 }, { 0, 3 }, { 30, 31 }, { 33, 32 } };
+enum { ALIASES = sizeof alias / sizeof *alias };
+
+static void build_aliases(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region x = hbg_args_region(args, 0);
+    for (int i = 0; i < ALIASES; i++)
+        hbg_subgraph(g, KEY("two"), two_regions, HBG_ARGS(hbg_inout(hbg_slice(x, 0, alias[i][0], alias[i][0] + 3)), hbg_inout(hbg_slice(x, 0, alias[i][1], alias[i][1] + 3))));
+}
+
+static void aliases_are_guards(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    int32_t x[40], expected[40];
+    struct hbg_program *program = PROGRAM(device, build_aliases, steps);
+    struct hbg_counters before = counters_of(device);
+    calls = 0;
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 40; i++) x[i] = expected[i] = i;
+        for (int i = 0; i < ALIASES; i++) two_regions_plainly(expected, alias[i][0], alias[i][1]);
+        steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 40))));
+        assert_memory_equal(x, expected, sizeof x);
+        assert_in_range(calls, 3, 4);   /* apart; one distance; as wholes, at any distance; later rounds none */
+        assert_int_equal(counters_of(device).subgraph_misses_alias - before.subgraph_misses_alias, calls - 1);
+    }
+    hbg_program_destroy(program);
+}
+
+/* ---- buffers that a body names ---- */
+
+static struct hbg_buffer *weights;
+
+static void scale_by_weight(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    calls++;
+    struct hbg_region x = hbg_args_region(args, 0), w = hbg_buffer_region(weights, 0, HBG_I32, HBG_SHAPE(4));
+    hbg_submit(g, ADD, hbg_inout(AT(w, 3)), hbg_i32(1));
+    hbg_submit(g, COPY, hbg_in(AT(w, 3)), hbg_out(x));
+}
+
+static void build_with_weights(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region x = hbg_args_region(args, 0), w = hbg_buffer_region(weights, 0, HBG_I32, HBG_SHAPE(4));
+    for (int i = 0; i < 6; i++) hbg_subgraph(g, KEY("weights"), scale_by_weight, HBG_ARGS(hbg_inout(AT(x, i))));
+    hbg_submit(g, COPY, hbg_in(AT(w, 3)), hbg_out(AT(x, 6)));
+    hbg_subgraph(g, KEY("weights"), scale_by_weight, HBG_ARGS(hbg_inout(AT(w, 3))));         /* which it names as well */
+    hbg_submit(g, COPY, hbg_in(AT(w, 3)), hbg_out(AT(x, 7)));
+}
+
+static void buffers_that_a_body_names_make_edges(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    int32_t x[8], zero[4] = { 0 };
+    assert_int_equal(hbg_buffer_create(device, sizeof zero, &weights), HBG_OK);
+    assert_int_equal(hbg_buffer_write(weights, 0, zero, sizeof zero), HBG_OK);
+    struct hbg_program *program = PROGRAM(device, build_with_weights, steps);
+    calls = 0;
+    for (int32_t round = 0; round < 20; round++) {
+        struct hbg_result result = steps_run(program, HBG_ARGS(hbg_out(HOST_I32(x, 8))));
+        assert_int_equal(result.subgraphs_missed, round == 0);
+        assert_string_equal(result.subgraph_why, round ? "" : "\"weights\": arguments in buffers that it names");
+        for (int i = 0; i < 6; i++) assert_int_equal(x[i], round * 7 + i + 1);
+        assert_int_equal(x[6], round * 7 + 6);
+        assert_int_equal(x[7], round * 7 + 7);
+    }
+    assert_int_equal(calls, 2);         /* the argument apart from the buffer, and in it */
+    hbg_program_destroy(program);
+    hbg_buffer_destroy(weights);
+}
+
+/* Arguments in other buffers than the one that the body names, the first thing that the build asks of them. */
+static struct hbg_buffer *others[2];
+
+static void build_in_others(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)args, (void)params;
+    for (int i = 0; i < 6; i++) hbg_subgraph(g, KEY("others"), scale_by_weight, HBG_ARGS(hbg_inout(AT(hbg_buffer_region(others[i % 2], 0, HBG_I32, HBG_SHAPE(3)), i / 2))));
+}
+
+static void buffers_are_arguments(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    enum { BUFFERS = 200, PLACES = 64 };                    /* of a build's cache of buffers: src/graph/graph.h */
+    struct hbg_buffer *buffer[BUFFERS];
+    int32_t zero[4] = { 0 }, x[2][3];
+    for (int i = 0; i < BUFFERS; i++) assert_int_equal(hbg_buffer_create(device, sizeof zero, &buffer[i]), HBG_OK);
+    others[0] = buffer[0];
+    others[1] = NULL;
+    uint32_t handle = hbg_buffer_region(buffer[0], 0, HBG_I32, HBG_SHAPE(3)).storage;
+    for (int i = 1; i < BUFFERS && !others[1]; i++)
+        if ((hbg_buffer_region(buffer[i], 0, HBG_I32, HBG_SHAPE(3)).storage - handle) % PLACES == 0) others[1] = buffer[i];
+    assert_non_null(others[1]);         /* both have one place there */
+    weights = buffer[BUFFERS - 1];
+    assert_int_equal(hbg_buffer_write(weights, 0, zero, sizeof zero), HBG_OK);
+    struct hbg_program *program = PROGRAM(device, build_in_others, steps);
+    calls = 0;
+    for (int32_t round = 0; round < 3; round++) {
+        struct hbg_result result = steps_run(program, HBG_NO_ARGS);
+        for (int b = 0; b < 2; b++) assert_int_equal(hbg_buffer_read(others[b], 0, x[b], sizeof x[b]), HBG_OK);
+        for (int i = 0; i < 6; i++) assert_int_equal(x[i % 2][i / 2], round * 6 + i + 1);
+        assert_int_equal(calls, 1);
+        assert_int_equal(result.subgraphs_replayed, round ? 6 : 5);
+    }
+    hbg_program_destroy(program);
+    for (int i = 0; i < BUFFERS; i++) hbg_buffer_destroy(buffer[i]);
+}
+
+int main(void)
+{
+    static const struct device_test tests[] = {
+        DEVICE_TEST(aliases_are_guards), DEVICE_TEST(buffers_that_a_body_names_make_edges), DEVICE_TEST(buffers_are_arguments),
+    };
+    return DEVICE_TESTS_RUN(tests);
+}
