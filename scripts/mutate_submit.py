@@ -39,7 +39,7 @@ TIMEOUT_S = 60
 IMAGES = ("backend/poison", "backend/shadow")
 HAZARDS = ("backend/parts", "backend/odd_views", "backend/history")
 STORAGES = ("backend/parts", "regress/replay_of_another_part")
-BODIES = ("backend/definition_guards", "backend/definition_storage", "backend/definition", "backend/subgraph", "backend/random_bodies")
+BODIES = ("backend/definition_guards", "backend/definition_storage", "backend/definition_store", "backend/definition", "backend/subgraph", "backend/random_bodies")
 MORE_FOR_BODIES = {
     "definitions": ("regress/definition_of_a_destroyed_buffer", "stress/definitions"),
     "definition": ("regress/definition_of_a_destroyed_buffer", "stress/definitions"),
@@ -104,6 +104,8 @@ MORE_ORDER = "history that is kept makes tasks wait for more, never for less"
 SEARCHES = "says when searches are long: folds and other cells come earlier or later; odd_views_test.c bounds what is looked at"
 NOT_READ = "no device reads it: docs/image-format.md"
 COMPARED = "more is compared, with the same result"
+LATCHED = "the first error is latched, and looked at before the next thing is done"
+BETWEEN_THREADS = "definitions have left the store when the buffer is gone, but for those that another thread looks at just then"
 SCALARS = "scalars have neither group nor displacement, then and now"
 
 # (file, function, write) -> why nobody can notice
@@ -268,6 +270,52 @@ ALLOWED = {
      "b->arg[i].arg.kind < HBG_ARG_SCALAR in b->arg[i].arg.kind < HBG_ARG_SCALAR && b->arg[i].group != m->d->arg[i].group"): SCALARS,
     ("src/graph/match.c", "fits_groups",
      "b->arg[i].arg.kind >= HBG_ARG_SCALAR in b->arg[i].arg.kind >= HBG_ARG_SCALAR || b->arg[i].displacement == m->d->arg[i].displacement"): SCALARS,
+    ("src/graph/match.c", "fits_value",
+     "miss(m, HBG__BODY_MISS_VALUE, HBG__NO_ARG, \"memory\") in position == HBG__NIL || hbg__guard_scalar(m->g, position, bits) || miss(m, HBG__BODY_MISS_VALUE, HBG__NO_ARG, \"memory\")"): LATCHED,
+    ("src/graph/match.c", "fits_value",
+     "if (!hbg__scalar_origin(m->g, given->u.boundary, given->index, &boundary, &position)) return miss(m, HBG__BODY_MISS_VALUE, guard->group, \"what it is bound to\")"): "is refused when the list is written or checked",
+    ("src/graph/match.c", "fits_values",
+     "if (!hbg__graph_guard(m->g, guard->memory, guard->size_bytes)) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, \"memory\")"): LATCHED,
+    ("src/graph/match.c", "fits",
+     "HBG_LIKELY(!shared && !m->d->shares) in HBG_LIKELY(!shared && !m->d->shares) || fits_groups(m)"): COMPARED,
+    ("src/graph/match.c", "fits",
+     "m->d->guard_count == 0 in m->d->guard_count == 0 || fits_values(m)"): COMPARED,
+    ("src/graph/match.c", "is_key",
+     "a->name == b->name in a->name == b->name || strcmp(a->name, b->name) == 0"): COMPARED,
+    ("src/graph/match.c", "is_key",
+     "a->params_size == 0 in a->params_size == 0 || memcmp(a->params, b->params, a->params_size) == 0"): COMPARED,
+    ("src/graph/match.c", "is_key",
+     "(b->hash == 0 || a->hash == b->hash) in (b->hash == 0 || a->hash == b->hash) && a->params_size == b->params_size && (a->name == b->name || strcmp(a->name, b->name) == 0) && (a->params_size == 0 || memcmp(a->params, b->params, a->params_size) == 0)"): COMPARED,
+    ("src/graph/match.c", "say_miss",
+     "log in log && hbg__log_wants(log, HBG_LOG_DEBUG)"): "of a run there is one",
+    ("src/graph/match.c", "say_miss",
+     "hbg__log_wants(log, HBG_LOG_DEBUG) in log && hbg__log_wants(log, HBG_LOG_DEBUG)"): "hbg__log_write() looks as well",
+    ("src/graph/match.c", "find_known",
+     "*best > 0 in i-- > 0 && *best > 0 && !call->g->failed"): COMPARED,
+    ("src/graph/match.c", "find_known",
+     "!call->g->failed in i-- > 0 && *best > 0 && !call->g->failed"): LATCHED,
+    ("src/graph/match.c", "is_known",
+     "if (g->bodies->known[i].definition == d) return true"): COMPARED,
+    ("src/graph/match.c", "has_buffers",
+     "if (d->named[i].buffer && ops->find(ops->user, d->named[i].handle, &size_bytes, &foreign) != d->named[i].buffer) return false"): BETWEEN_THREADS,
+    ("src/graph/match.c", "has_buffers",
+     "d->names_buffers in d->names_buffers && i < d->named_count"): COMPARED,
+    ("src/graph/match.c", "has_buffers",
+     "d->named[i].buffer in d->named[i].buffer && ops->find(ops->user, d->named[i].handle, &size_bytes, &foreign) != d->named[i].buffer"): "of no handle there is no buffer",
+    ("src/graph/match.c", "find_stored",
+     "*best > 0 in *best > 0 && !g->failed && (d = hbg__definition_next(g->input->definitions, &call->key, d)) != NULL"): COMPARED,
+    ("src/graph/match.c", "find_stored",
+     "!g->failed in *best > 0 && !g->failed && (d = hbg__definition_next(g->input->definitions, &call->key, d)) != NULL"): LATCHED,
+    ("src/graph/match.c", "find_stored",
+     "is_known(g, d) in d->in_place || is_known(g, d) || !has_buffers(g, d) || !fits_better(call, d, best, first)"): COMPARED,
+    ("src/graph/match.c", "find_stored",
+     "!has_buffers(g, d) in d->in_place || is_known(g, d) || !has_buffers(g, d) || !fits_better(call, d, best, first)"): BETWEEN_THREADS,
+    ("src/graph/match.c", "hbg__match",
+     "*in_place = false"): "it is false where the caller has it",
+    ("src/graph/match.c", "hbg__match",
+     "call->key.hash = hash_key(&call->key)"): COMPARED,
+    ("src/graph/match.c", "hbg__match",
+     "call->key.hash = hash_key(&call->key) (2)"): "all keys have the hash 0 then, and one chain",
 }
 
 

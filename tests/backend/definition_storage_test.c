@@ -9,6 +9,8 @@
 #include <cmocka.h>
 
 #include <hbg/hbg.h>
+#include "run/device.h"
+#include "run/run.h"
 #include "support/devices.h"
 #include "support/program.h"
 #include "support/steps.h"
@@ -63,6 +65,73 @@ static void aliases_are_guards(struct hbg_device *device, const struct device_ki
         assert_int_equal(counters_of(device).subgraph_misses_alias - before.subgraph_misses_alias, calls - 1);
     }
     hbg_program_destroy(program);
+}
+
+/* A list of places of a and b, ended by a negative one. */
+static void build_places(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    const int (*at)[2] = *(const int (*const *)[2])params;
+    struct hbg_region x = hbg_args_region(args, 0);
+    for (; (*at)[0] >= 0; at++)
+        hbg_subgraph(g, KEY("places"), two_regions, HBG_ARGS(hbg_inout(hbg_slice(x, 0, (*at)[0], (*at)[0] + 3)), hbg_inout(hbg_slice(x, 0, (*at)[1], (*at)[1] + 3))));
+}
+
+static struct hbg_program *program_of_places(struct hbg_device *device, const int (*at)[2])
+{
+    return PROGRAM_WITH(device, build_places, steps, at);
+}
+
+/* How often is a body called that nobody has called before? */
+static void check_places(const struct device_kind *kind, const int (*at)[2], int expected_calls)
+{
+    struct hbg_device *device = device_open(kind->spec, NULL);
+    struct hbg_program *program = program_of_places(device, at);
+    int32_t x[40], expected[40];
+    for (int i = 0; i < 40; i++) x[i] = expected[i] = i;
+    for (int i = 0; at[i][0] >= 0; i++) two_regions_plainly(expected, at[i][0], at[i][1]);
+    calls = 0;
+    steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 40))));
+    assert_memory_equal(x, expected, sizeof x);
+    assert_int_equal(calls, expected_calls);
+    hbg_program_destroy(program);
+    device_close(device);
+}
+
+static void definitions_are_for_what_is_shared(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    static const int shared_first[][2] = { { 6, 6 }, { 0, 10 }, { 5, 5 }, { 10, 0 }, { -1, 0 } };
+    static const int apart_between[][2] = { { 8, 9 }, { 0, 10 }, { 12, 14 }, { 21, 20 }, { 30, 32 }, { 4, 5 }, { -1, 0 } };
+    check_places(kind, shared_first, 2);
+    check_places(kind, apart_between, 3);           /* at a distance, apart, and as wholes from then on */
+}
+
+/* The definition that a program of one submission takes. */
+static const struct hbg__definition *taken(struct hbg_device *device, struct hbg_program *program)
+{
+    int32_t x[40] = { 0 };
+    struct hbg_run run;
+    assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(HOST_I32(x, 40))), NULL, &run), HBG_OK);
+    const struct hbg__recording *r = &device->run[0].kept->recording;
+    assert_int_equal(r->named_count, 1);
+    const struct hbg__definition *definition = r->named[0].definition;
+    assert_int_equal(hbg_run_cancel(run), HBG_OK);
+    assert_int_equal(hbg_run_finish(run, NULL), HBG_E_CANCELLED);
+    return definition;
+}
+
+static void of_two_that_fit_the_one_with_less_order_is_taken(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    static const int near[][2] = { { 8, 9 }, { -1, 0 } }, far[][2] = { { 8, 10 }, { -1, 0 } };
+    struct hbg_program *one = program_of_places(device, near), *two = program_of_places(device, far);
+    const struct hbg__definition *exact = taken(device, one), *wholes = taken(device, two);
+    assert_false(exact->wholes);
+    assert_true(wholes->wholes);
+    assert_ptr_equal(taken(device, one), exact);    /* although the other fits as well, and is newer */
+    assert_ptr_equal(taken(device, two), wholes);
+    hbg_program_destroy(two);
+    hbg_program_destroy(one);
 }
 
 /* ---- buffers that a body names ---- */
@@ -149,7 +218,9 @@ static void buffers_are_arguments(struct hbg_device *device, const struct device
 int main(void)
 {
     static const struct device_test tests[] = {
-        DEVICE_TEST(aliases_are_guards), DEVICE_TEST(buffers_that_a_body_names_make_edges), DEVICE_TEST(buffers_are_arguments),
+        DEVICE_TEST(aliases_are_guards), DEVICE_TEST(definitions_are_for_what_is_shared),
+        DEVICE_TEST(of_two_that_fit_the_one_with_less_order_is_taken), DEVICE_TEST(buffers_that_a_body_names_make_edges),
+        DEVICE_TEST(buffers_are_arguments),
     };
     return DEVICE_TESTS_RUN(tests);
 }

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* definition_store_test.c - definitions of many keys: which bodies are the same, how many are kept, and which go first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <hbg/hbg.h>
+#include "support/devices.h"
+#include "support/program.h"
+#include "support/steps.h"
+
+static int calls;                       /* of bodies */
+
+/* ---- which bodies are the same ---- */
+
+/* Adds the sum of its parameters' bytes, which is part of its key. */
+static void adds_params(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    const unsigned char *byte = params;
+    int32_t sum = 0;
+    calls++;
+    for (; byte && *byte; byte++) sum += *byte;
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(sum));
+}
+
+static void adds_thousand(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    calls++;
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1000));
+}
+
+enum { KEYS = 12 };
+
+/* Names and parameters, the zero at the end counted. Those that follow one another are alike but for one of the two, or for a part. */
+static const struct { const char *name; unsigned char params[4]; size_t size; } keys[KEYS] = {
+    { "key", "\1", 2 }, { "key", "\2", 2 }, { "key", "\2", 3 }, { "key", "\2\1", 3 }, { "key", "\2\2", 3 }, { "keys", "\2\2", 3 }, { "kez", "\2\2", 3 },
+    { "ke", "\2\2", 3 }, { "key", "", 0 }, { "keys", "", 0 }, { "key", "", 1 }, { "key", "\1\1\1", 4 },
+};
+
+static void build_keys(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    char name[8];                       /* another one than when the body was recorded */
+    unsigned char bytes[4];
+    hbg_build_fn *const *fn = params;
+    for (int i = 0; i < 2 * KEYS; i++) {
+        strcpy(name, keys[i % KEYS].name);
+        memcpy(bytes, keys[i % KEYS].params, sizeof bytes);
+        hbg_subgraph(g, hbg_key_of(i < KEYS ? keys[i].name : name, keys[i % KEYS].size ? bytes : NULL, keys[i % KEYS].size), *fn,
+                     HBG_ARGS(hbg_inout(AT(hbg_args_region(args, 0), i % KEYS))));
+        memset(name, 'x', sizeof name);
+        memset(bytes, 1, sizeof bytes);
+    }
+}
+
+static void check_keys(struct hbg_device *device, hbg_build_fn *fn, const struct hbg_kernel *kernel, size_t kernel_count, int expected_calls)
+{
+    struct program_spec spec = { .build = build_keys, .kernels = kernel, .kernel_count = kernel_count, .params = &fn, .params_size = sizeof fn };
+    struct hbg_program *program = program_create(device, &spec);
+    calls = 0;
+    for (int round = 0; round < 2; round++) {
+        int32_t x[KEYS] = { 0 };
+        struct hbg_result result = steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, KEYS))));
+        for (int i = 0; i < KEYS; i++) {
+            int32_t sum = 0;
+            for (size_t k = 0; k < keys[i].size; k++) sum += keys[i].params[k];
+            assert_int_equal(x[i], 2 * (fn == adds_thousand ? 1000 : sum));
+        }
+        assert_int_equal(calls, expected_calls);
+        assert_int_equal(result.subgraphs_recorded + result.subgraphs_replayed, 2 * KEYS);
+        assert_int_equal(result.subgraphs_missed, 0);
+    }
+    hbg_program_destroy(program);
+}
+
+static void names_and_parameters_are_keys(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    check_keys(device, adds_params, KERNELS(steps), KEYS);
+    check_keys(device, adds_params, KERNELS(steps), 0);                 /* another program with these kernels */
+    check_keys(device, adds_thousand, KERNELS(steps), KEYS);            /* one that knows other bodies by these names */
+    check_keys(device, adds_params, steps, ADD + 1, KEYS);              /* one with other kernels */
+    check_keys(device, adds_params, KERNELS(steps), 0);
+}
+
+/* ---- how many are kept ---- */
+
+enum { MANY = 300 };
+
+static void build_many(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    int32_t first = hbg_args_get_i32(args, 1);
+    (void)params;
+    for (int32_t i = 0; i < MANY; i++) {
+        struct { unsigned char byte[4]; } key = { { (unsigned char)(1 + (first + i) % 100), (unsigned char)(1 + (first + i) / 100), 0, 0 } };
+        hbg_subgraph(g, HBG_KEY("many", key), adds_params, HBG_ARGS(hbg_inout(AT(hbg_args_region(args, 0), i))));
+    }
+}
+
+static void all_keys_are_found_again(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = PROGRAM(device, build_many, steps);
+    int32_t x[MANY];
+    calls = 0;
+    for (int round = 0; round < 6; round++) {
+        int32_t first = round % 3 * 100;                    /* of 500 keys */
+        memset(x, 0, sizeof x);
+        steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, MANY)), hbg_i32(first)));
+        for (int i = 0; i < MANY; i++) assert_int_equal(x[i], 2 + (first + i) % 100 + (first + i) / 100);
+        assert_int_equal(calls, MANY + (round < 3 ? round : 2) * 100);
+    }
+    hbg_program_destroy(program);
+}
+
+/* ---- which go first ---- */
+
+static void of_fifty(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    calls++;
+    for (int i = 0; i < 50; i++) hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1));
+}
+
+static void build_one(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    int32_t key = hbg_args_get_i32(args, 1);
+    (void)params;
+    hbg_subgraph(g, HBG_KEY("one", key), of_fifty, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+}
+
+/* There is room for three or four. The one that is used again and again stays, whenever it was made. */
+static void what_was_not_used_for_long_goes(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    struct hbg_device_options options = HBG_OPTIONS(device_options);
+    options.definition_budget_bytes = 4 * 6000;
+    struct hbg_device *device = device_open(kind->spec, &options);
+    struct hbg_program *program = PROGRAM(device, build_one, steps);
+    static const struct { int32_t key; bool found; } uses[] = {
+        { 0, false }, { 1, false }, { 0, true }, { 1, true }, { 2, false }, { 0, true }, { 3, false }, { 0, true }, { 4, false }, { 0, true }, { 5, false }, { 0, true },
+        { 5, true }, { 1, false }, { 0, true },
+    };
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        int32_t x[1] = { 0 };
+        calls = 0;
+        steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1)), hbg_i32(uses[i].key)));
+        assert_int_equal(x[0], 50);
+        if (calls != !uses[i].found) fail_msg("use %zu, of key %d: %d calls", i, (int)uses[i].key, calls);
+    }
+    hbg_program_destroy(program);
+    device_close(device);
+}
+
+int main(void)
+{
+    static const struct device_test tests[] = {
+        DEVICE_TEST(names_and_parameters_are_keys), DEVICE_TEST(all_keys_are_found_again), DEVICE_TEST(what_was_not_used_for_long_goes),
+    };
+    return DEVICE_TESTS_RUN(tests);
+}
