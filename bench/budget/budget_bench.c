@@ -31,6 +31,7 @@ static const struct budget_case { const char *name; enum bench_shape_id shape; s
     { "submit args=2", BENCH_ARGS, { 20000, 2 }, true }, { "submit args=3", BENCH_ARGS, { 20000, 3 }, true },
     { "submit args=4", BENCH_ARGS, { 20000, 4 }, true }, { "submit cholesky", BENCH_CHOLESKY, { 0, 0 }, true },
     { "submit gemm", BENCH_GEMM, { 0, 0 }, true }, { "submit wavefront", BENCH_WAVEFRONT, { 0, 0 }, true },
+    { "submit layered", BENCH_LAYERED, { 0, 0 }, true },
     { "execute chain", BENCH_CHAIN, { 0, 0 }, false }, { "execute independent", BENCH_INDEPENDENT, { 0, 0 }, false },
     { "execute wavefront", BENCH_WAVEFRONT, { 0, 0 }, false }, { "execute cholesky", BENCH_CHOLESKY, { 0, 0 }, false },
     { "execute tree", BENCH_TREE, { 0, 0 }, false }, { "execute random", BENCH_RANDOM, { 0, 0 }, false },

@@ -13,7 +13,7 @@
 #include "graph/hazard_map.h"
 
 enum {
-    HBG__SHORT_ARGUMENTS = 8,           /* longer lists take the general way */
+    HBG__SHORT_ARGUMENTS = 32,          /* longer lists take the general way */
     HBG__SHORT_MARKS = 16,              /* producers that one argument adds at most: four blocks of readers and a writer; there is room */
     HBG__SHORT_TASK_MARKS = HBG__SHORT_ARGUMENTS * HBG__SHORT_MARKS
 };
