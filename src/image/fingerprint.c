@@ -36,7 +36,7 @@ static const uint32_t layout[] = {
     FIELD(hbg__launch, image), FIELD(hbg__launch, slots), FIELD(hbg__launch, heap), FIELD(hbg__launch, kernel_table),
     FIELD(hbg__launch, image_bytes), FIELD(hbg__launch, task_count), FIELD(hbg__launch, base_count), FIELD(hbg__launch, epoch),
     FIELD(hbg__launch, mode), FIELD(hbg__launch, events), FIELD(hbg__launch, event_capacity),
-    FIELD(hbg__launch, activations), FIELD(hbg__launch, slot_count), FIELD(hbg__launch, activation_count),
+    FIELD(hbg__launch, activations), FIELD(hbg__launch, bases), FIELD(hbg__launch, slot_count), FIELD(hbg__launch, activation_count),
     sizeof(struct hbg__event), FIELD(hbg__event, task), FIELD(hbg__event, core), FIELD(hbg__event, dispatched), FIELD(hbg__event, started), FIELD(hbg__event, ended),
     sizeof(struct hbg__event_core), FIELD(hbg__event_core, epoch), FIELD(hbg__event_core, count),
     sizeof(struct hbg__slot), FIELD(hbg__slot, word), FIELD(hbg__slot, link), FIELD(hbg__slot, activation),

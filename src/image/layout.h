@@ -130,7 +130,8 @@ struct hbg__submission {
 HBG__STATIC_ASSERT(sizeof(struct hbg__submission) == 32, "four 8-byte units");
 enum { HBG__SUBMISSION_UNITS = 4 };
 
-/* A submission while it runs, on the device: written by the worker that takes the task, then read by all that run its nodes. */
+/* A submission while it runs, on the device: written by the worker that takes the task, then read by all that run its nodes. Activations
+   are not cleared between runs. Nothing else ever lies where they do, so no other data is taken for an epoch. */
 struct hbg__activation {
     HBG__OWN_LINE uint64_t payload;     /* device addresses: of the definition's payload, */
     uint64_t slots;                     /* of the slots of its records, */
@@ -170,11 +171,12 @@ struct hbg__launch {
     uint32_t mode;                      /* enum hbg__mode */
     uint64_t events;                    /* where cores record tasks: src/trace/event.h; 0: they do not */
     uint64_t event_capacity;            /* records in a core's ring, at least 1 */
-    uint64_t activations;               /* activation_count of struct hbg__activation, then base_total values; 0: no submissions */
+    uint64_t activations;               /* activation_count of struct hbg__activation; 0: no submissions */
+    uint64_t bases;                     /* base_total values, the base tables of these; 0: likewise */
     uint32_t slot_count;                /* as in the head: so many records complete in this run */
     uint32_t activation_count;
 };
-HBG__STATIC_ASSERT(sizeof(struct hbg__launch) == 88, "8-byte aligned, so the base table can follow");
+HBG__STATIC_ASSERT(sizeof(struct hbg__launch) == 96, "8-byte aligned, so the base table can follow");
 
 enum hbg__mode {
     HBG__MODE_WAKE = 1,                 /* wake lists */

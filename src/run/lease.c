@@ -67,6 +67,7 @@ void hbg__run_close(struct hbg__run *run)
     device->ops->zone_close(device->platform, &bank->staging);
     device->ops->zone_close(device->platform, &bank->descriptor);
     device->ops->zone_close(device->platform, &bank->activations);
+    device->ops->zone_close(device->platform, &bank->bases);
     device->ops->zone_close(device->platform, &bank->events);
     device->ops->zone_close(device->platform, &run->scratch.device_zone);
     hbg__recording_release(&run->scratch.recording, &device->memory, &buffers);

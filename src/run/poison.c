@@ -10,6 +10,7 @@
  *   | heap                                | 0xaa                                               | before the descriptor   |
  *   | activations and their base tables   | 0xaa                                               | before the descriptor   |
  *   | slot words                          | an epoch of another run, any value, "closed" too   | before the descriptor   |
+ *   | activations and their base tables   | 0xaa                                               | before the descriptor   |
  *   | launch descriptor                   | 0xaa                                               | before it is filled     |
  *   | the host's base table, if copied    | 0xaa                                               | after the copy          |
  *
@@ -68,6 +69,7 @@ enum hbg_status hbg__poison_bank(struct hbg__run *run)
 {
     enum hbg_status status = poison_zone(run, &run->bank.heap);
     if (!status) status = poison_zone(run, &run->bank.activations);
+    if (!status) status = poison_zone(run, &run->bank.bases);
     return status ? status : poison_slots(run);
 }
 

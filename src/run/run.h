@@ -55,7 +55,8 @@ struct hbg__looked { const struct hbg_buffer *buffer; uint64_t lo, hi; };
 
 struct hbg__bank {
     struct hbg__zone slots, heap, staging, descriptor;
-    struct hbg__zone activations;   /* of submissions of definitions, and their base tables */
+    struct hbg__zone activations;   /* of submissions of definitions, and nothing else ever: their epochs tell whose they are */
+    struct hbg__zone bases;         /* the base tables of these */
     struct hbg__zone events;        /* task records, where they are traced */
     uint32_t epoch;                 /* of the last run; the next takes the one after */
 };

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stage.c - what a launch needs on the device, and nothing more: image, arguments, slots, heap, descriptor.
  *
- *   | bytes      | unified                      | discrete                                                           |
- *   | image      | used where it was built      | one copy of [head, image_bytes), once per recording                |
- *   | arguments  | used where they are          | exact bytes of each argument that is read, into the staging zone   |
- *   | slots      | grown; cleared when the epoch wraps, else never touched                                           |
- *   | heap       | grown                                                                                             |
- *   | descriptor | used where it is filled      | one copy, base table included                                      |
+ *   | bytes       | unified                      | discrete                                                           |
+ *   | image       | used where it was built      | one copy of [head, image_bytes), once per recording                |
+ *   | arguments   | used where they are          | exact bytes of each argument that is read, into the staging zone   |
+ *   | slots       | grown; cleared when the epoch wraps, else never touched                                           |
+ *   | heap        | grown                                                                                             |
+ *   | activations | of submissions, in a zone of their own since their epochs tell whose they are: grown             |
+ *   | bases       | the base tables of these: grown                                                                 |
+ *   | descriptor  | used where it is filled      | one copy, base table included                                      |
  *
  * Staging keeps every group's address modulo 64, so kernels see the alignment that the caller gave. With poison=1 there are 64
  * bytes more on both sides of each group, for watch.c.
@@ -163,16 +165,12 @@ static enum hbg_status next_epoch(struct hbg__run *run, struct hbg_error *error)
                                                      bank->slots.size_bytes), "cleared slots", error);
 }
 
-static uint64_t activation_bytes(const struct hbg__image_head *head)
-{
-    return (uint64_t)head->activation_count * sizeof(struct hbg__activation) + (uint64_t)head->base_total * sizeof(uint64_t);
-}
-
 static enum hbg_status fit_bank(struct hbg__run *run, struct hbg_error *error)
 {
     const struct hbg__image_head *head = run->kept->recording.head;
     enum hbg_status status = fit(run, &run->bank.slots, (uint64_t)head->slot_count * sizeof(struct hbg__slot), "task slots", error);
-    if (!status && head->activation_count) status = fit(run, &run->bank.activations, activation_bytes(head), "activations of subgraphs", error);
+    if (!status) status = fit(run, &run->bank.activations, (uint64_t)head->activation_count * sizeof(struct hbg__activation), "activations of subgraphs", error);
+    if (!status) status = fit(run, &run->bank.bases, (uint64_t)head->base_total * sizeof(uint64_t), "base tables of subgraphs", error);
     if (!status) status = fit(run, &run->bank.heap, head->heap_bytes, "heap for intermediates", error);
     if (!status) status = next_epoch(run, error);
     return status;
@@ -271,6 +269,7 @@ static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *
         .base_count = bases, .epoch = run->bank.epoch, .mode = choose_mode(run),
         .events = run->event_capacity ? run->bank.events.address : 0, .event_capacity = run->event_capacity,
         .activations = head->activation_count ? run->bank.activations.address : 0,
+        .bases = head->activation_count ? run->bank.bases.address : 0,
         .slot_count = head->slot_count, .activation_count = head->activation_count };
     fill_bases(run, run->descriptor->base);
     run->device_descriptor = (uint64_t)(uintptr_t)run->descriptor;
@@ -314,7 +313,8 @@ enum hbg_status hbg__run_upload(struct hbg__run *run, struct hbg_error *error)
 static uint64_t made_bytes(const struct hbg__run *run)
 {
     const struct hbg__bank *bank = &run->bank;
-    return bank->slots.size_bytes + bank->heap.size_bytes + bank->descriptor.size_bytes + bank->events.size_bytes + bank->activations.size_bytes + (run->base_capacity ? descriptor_bytes(run->base_capacity) : 0);
+    return bank->slots.size_bytes + bank->heap.size_bytes + bank->descriptor.size_bytes + bank->events.size_bytes + bank->activations.size_bytes +
+           bank->bases.size_bytes + (run->base_capacity ? descriptor_bytes(run->base_capacity) : 0);
 }
 
 static void begin_step(struct hbg__run *run, enum hbg__span_id id)

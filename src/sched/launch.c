@@ -74,7 +74,7 @@ static void decode(struct hbg__sched_run *run, const struct hbg__launch *launch)
     run->roots = NULL;
     run->root_count = 0;
     run->activations = (struct hbg__activation *)(uintptr_t)launch->activations;
-    run->bases = (uint64_t *)(void *)(run->activations + launch->activation_count);
+    run->bases = (uint64_t *)(uintptr_t)launch->bases;
     run->slot_count = launch->slot_count;
     run->activation_count = launch->activation_count;
     run->base_total = 0;

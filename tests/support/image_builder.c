@@ -329,11 +329,14 @@ void test_launch_open(struct test_launch *launch, const struct test_image *image
     launch->heap = malloc(image->head->heap_bytes + 1);
     assert(launch->slots && launch->heap);
     if (image->head->activation_count) {
-        size_t bytes = image->head->activation_count * sizeof *launch->activations + image->head->base_total * sizeof(uint64_t);
-        launch->activations = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
-        assert(launch->activations);
+        size_t bytes = image->head->activation_count * sizeof *launch->activations, base_bytes = image->head->base_total * sizeof *launch->bases;
+        launch->activations = aligned_alloc(64, bytes);
+        launch->bases = malloc(base_bytes);
+        assert(launch->activations && launch->bases);
         memset(launch->activations, 0xaa, bytes);       /* nobody clears them */
+        memset(launch->bases, 0xaa, base_bytes);
         launch->launch.activations = (uint64_t)(uintptr_t)launch->activations;
+        launch->launch.bases = (uint64_t)(uintptr_t)launch->bases;
     }
     launch->launch.image = (uint64_t)(uintptr_t)image->head;
     launch->launch.slots = (uint64_t)(uintptr_t)launch->slots;
@@ -355,6 +358,7 @@ void test_launch_close(struct test_launch *launch)
 {
     free(launch->slots);
     free(launch->activations);
+    free(launch->bases);
     free(launch->heap);
     free(launch->table);
     free(launch->scratch);

@@ -61,6 +61,7 @@ struct test_launch {
     uint64_t base[TEST_BASES_MAX];      /* the base table: directly behind the launch */
     struct hbg__slot *slots;
     struct hbg__activation *activations;
+    uint64_t *bases;                    /* of submissions */
     unsigned char *heap;
     struct hbg__kernel_table *table;
     void *scratch;
