@@ -6,8 +6,8 @@
  *   | arguments   | used where they are          | exact bytes of each argument that is read, into the staging zone   |
  *   | slots       | grown; cleared when the epoch wraps, else never touched                                           |
  *   | heap        | grown                                                                                             |
- *   | activations | of submissions, in a zone of their own since their epochs tell whose they are: grown             |
- *   | bases       | the base tables of these: grown                                                                 |
+ *   | activations | of submissions, in a zone of their own since their epochs tell whose they are: as the slots       |
+ *   | bases       | the base tables of these: grown                                                                   |
  *   | descriptor  | used where it is filled      | one copy, base table included                                      |
  *
  * Staging keeps every group's address modulo 64, so kernels see the alignment that the caller gave. With poison=1 there are 64
@@ -150,19 +150,23 @@ enum hbg_status hbg__run_copy_back(struct hbg__run *run)
 
 /* ---- bank ---- */
 
-/* The epoch after the last one; where it would come round, every word of the zone is cleared once. */
+static enum hbg_status clear(struct hbg__run *run, const struct hbg__zone *zone, const char *what, struct hbg_error *error)
+{
+    const struct hbg_device *device = run->device;
+    if (zone->size_bytes == 0) return HBG_OK;
+    return device_failed(run, device->ops->fill(device->platform, run->streams.stream[HBG__STREAM_WORK], zone->address, 0, zone->size_bytes), what, error);
+}
+
+/* The epoch after the last one; where it would come round, all that holds epochs is cleared once. If that fails the next run tries again. */
 static enum hbg_status next_epoch(struct hbg__run *run, struct hbg_error *error)
 {
     struct hbg__bank *bank = &run->bank;
     if (HBG_LIKELY(++bank->epoch)) return HBG_OK;
-    bank->epoch = 1;
-    if (bank->events.size_bytes) {
-        enum hbg_status status = run->device->ops->fill(run->device->platform, run->streams.stream[HBG__STREAM_WORK], bank->events.address, 0, bank->events.size_bytes);
-        if (status) return device_failed(run, status, "cleared task records", error);
-    }
-    if (bank->slots.size_bytes == 0) return HBG_OK;
-    return device_failed(run, run->device->ops->fill(run->device->platform, run->streams.stream[HBG__STREAM_WORK], bank->slots.address, 0,
-                                                     bank->slots.size_bytes), "cleared slots", error);
+    enum hbg_status status = clear(run, &bank->slots, "cleared slots", error);
+    if (!status) status = clear(run, &bank->activations, "cleared activations", error);
+    if (!status) status = clear(run, &bank->events, "cleared task records", error);
+    bank->epoch = status ? UINT32_MAX : 1;
+    return status;
 }
 
 static enum hbg_status fit_bank(struct hbg__run *run, struct hbg_error *error)
