@@ -230,6 +230,15 @@ MUTANTS = (
     ("upload: two runs have the same epoch", "src/run/stage.c",
      "    if (HBG_LIKELY(++bank->epoch)) return HBG_OK;\n", "    if (HBG_LIKELY(bank->epoch |= 1)) return HBG_OK;\n",
      ("backend/replay",)),
+    ("launch: base tables lie behind the activations", "src/run/stage.c",
+     "head->activation_count ? run->bank.bases.address : 0,", "head->activation_count ? run->bank.activations.address + head->activation_count * sizeof(struct hbg__activation) : 0,",
+     ("regress/stale_activation",)),
+    ("launch: old activations stay where epochs come round", "src/run/stage.c",
+     "    if (!status) status = clear(run, &bank->activations, \"cleared activations\", error);\n", "",
+     ("regress/stale_activation",)),
+    ("launch: what could not be cleared stays", "src/run/stage.c",
+     "    bank->epoch = status ? UINT32_MAX : 1;\n", "    bank->epoch = 1;\n",
+     ("regress/epochs_not_cleared",)),
 )
 
 

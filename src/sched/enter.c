@@ -14,7 +14,11 @@
 
 enum { APART = 64 };                    /* so many workers sleep for times of their own, between half of rest_ns and all of it */
 
-/* Take the run's constants and start from nothing. */
+/* Take the run's constants and start from nothing.
+
+   `generation` says whose the private state is, to whoever looks when nobody is inside (conclude.c, verify.c). Onlookers during a run go by
+   `inside` and `published`, which carry a generation of their own and are stored last. A simulated device looks at private state between any
+   two atomic operations: there is none from here to the store of `running`, and all that it looks at is set by then. */
 static void begin(struct hbg__worker *worker, uint32_t generation)
 {
     const struct hbg__sched_run *run = &worker->sched->run;
