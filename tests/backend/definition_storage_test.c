@@ -178,6 +178,40 @@ static void buffers_that_a_body_names_make_edges(struct hbg_device *device, cons
     hbg_buffer_destroy(weights);
 }
 
+/* Where nothing is known of overlaps a body is found again as well. */
+static struct hbg_region captured;
+
+static void captures_and_submits(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)args, (void)params;
+    struct hbg_region w = hbg_buffer_region(weights, 0, HBG_I32, HBG_SHAPE(4));
+    hbg_submit(g, ADD, hbg_inout(captured), hbg_i32(1));
+    for (int i = 0; i < 3; i++) hbg_subgraph(g, KEY("inside"), scale_by_weight, HBG_ARGS(hbg_inout(AT(w, 3))));
+    hbg_submit(g, COPY, hbg_in(AT(w, 3)), hbg_out(captured));
+}
+
+static void build_captures(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    captured = AT(hbg_args_region(args, 0), 0);
+    hbg_subgraph(g, KEY("around"), captures_and_submits, HBG_NO_ARGS);
+}
+
+static void a_body_inside_of_one_that_captures(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    int32_t x[1], zero[4] = { 0 };
+    assert_int_equal(hbg_buffer_create(device, sizeof zero, &weights), HBG_OK);
+    assert_int_equal(hbg_buffer_write(weights, 0, zero, sizeof zero), HBG_OK);
+    struct hbg_program *program = PROGRAM(device, build_captures, steps);
+    calls = 0;
+    steps_run(program, HBG_ARGS(hbg_out(HOST_I32(x, 1))));
+    assert_int_equal(x[0], 3);
+    assert_int_equal(calls, 1);
+    hbg_program_destroy(program);
+    hbg_buffer_destroy(weights);
+}
+
 /* Arguments in other buffers than the one that the body names, the first thing that the build asks of them. */
 static struct hbg_buffer *others[2];
 
@@ -220,7 +254,7 @@ int main(void)
     static const struct device_test tests[] = {
         DEVICE_TEST(aliases_are_guards), DEVICE_TEST(definitions_are_for_what_is_shared),
         DEVICE_TEST(of_two_that_fit_the_one_with_less_order_is_taken), DEVICE_TEST(buffers_that_a_body_names_make_edges),
-        DEVICE_TEST(buffers_are_arguments),
+        DEVICE_TEST(a_body_inside_of_one_that_captures), DEVICE_TEST(buffers_are_arguments),
     };
     return DEVICE_TESTS_RUN(tests);
 }
