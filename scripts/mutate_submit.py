@@ -40,16 +40,16 @@ IMAGES = ("backend/poison", "backend/shadow")
 HAZARDS = ("backend/parts", "backend/odd_views", "backend/history")
 STORAGES = ("backend/parts", "regress/replay_of_another_part")
 BODIES = ("backend/definition_guards", "backend/definition_storage", "backend/definition_store", "backend/definition", "backend/subgraph", "backend/random_bodies")
+DISTANCES, HEAP, LIMIT = "regress/distances_inside_a_body_may_change", "regress/heap_of_a_body_in_a_small_limit", "regress/limit_of_tasks_behind_a_body"
+SERIAL, GONE_BUFFER, GONE_PROGRAM = "regress/bodies_in_a_body_that_is_serial", "regress/definition_of_a_destroyed_buffer", "regress/guarded_memory_of_a_gone_program"
 MORE_FOR_BODIES = {
-    "definitions": ("regress/definition_of_a_destroyed_buffer", "stress/definitions"),
-    "definition": ("regress/definition_of_a_destroyed_buffer", "stress/definitions"),
-    "match": ("regress/definition_of_a_destroyed_buffer", "regress/guarded_memory_of_a_gone_program"),
-    "recorder": ("backend/body_errors", "regress/bodies_in_a_body_that_is_serial", "regress/guarded_memory_of_a_gone_program"),
-    "capture": ("regress/bodies_in_a_body_that_is_serial",), "submission": ("stress/definitions",),
-    "in_place": ("backend/body_errors",), "subgraph": ("backend/body_errors",), "node": ("backend/describe_bodies", "backend/body_errors"),
+    "submission": ("backend/poison", LIMIT, HEAP, "stress/definitions"), "recorder": ("backend/poison", LIMIT, DISTANCES, HEAP, SERIAL, GONE_PROGRAM),
+    "match": (DISTANCES, HEAP, GONE_BUFFER, GONE_PROGRAM), "alias": (DISTANCES,), "capture": (SERIAL,), "definition": (GONE_BUFFER, "stress/definitions"),
+    "definitions": (GONE_BUFFER, "stress/definitions"), "node": ("backend/describe_bodies", "backend/body_errors"),
 }
 MEMORY = r"memory|alloc|free|DELETE|NEW|reserve|release|create|room|fit\(|status|keep|open"      # in the name of a mutant: these may be noticed where memory fails
-SCALES = {suite: 10 for suite in (*IMAGES, *HAZARDS, *STORAGES, *BODIES, *sum(MORE_FOR_BODIES.values(), ()), "fault/allocation")}
+FAULTS = ("fault/allocation", "fault/refusal")
+SCALES = {suite: 10 for suite in (*IMAGES, *HAZARDS, *STORAGES, *BODIES, *sum(MORE_FOR_BODIES.values(), ()), *FAULTS)}
 SCALES |= {"backend/random_bodies": 5, "stress/definitions": 3}                # HBG_TEST_SCALE
 
 # file -> functions that write the image, the descriptor, or the tables that they are made of; ALL: each one but those in SKIPPED
@@ -517,7 +517,7 @@ def find_mutants():
 def suites_of(path, name):
     if path not in FILES_OF_BODIES:
         return IMAGES + (HAZARDS if "/hazard_" in path else STORAGES if path.endswith("/storage.c") else ())
-    return BODIES + MORE_FOR_BODIES.get(pathlib.PurePath(path).stem, ()) + (("fault/allocation",) if re.search(MEMORY, name) else ())
+    return BODIES + MORE_FOR_BODIES.get(pathlib.PurePath(path).stem, ()) + (FAULTS if re.search(MEMORY, name) else ())
 
 
 def main():

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* append.c - room for records and payload, and noops. The per-task tables grow together, so that a submit checks one limit. */
 #include "graph/append.h"
+#include "graph/body.h"
 
 bool hbg__payload_grow(struct hbg_graph *g, uint64_t units)
 {
@@ -28,6 +29,12 @@ bool hbg__payload_insert(struct hbg_graph *g, uint32_t units, uint32_t *offset)
 
 static uint64_t smaller(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
+void hbg__short_tasks_renew(struct hbg_graph *g)
+{
+    uint64_t limit = g->input->limit_tasks, used = hbg__tasks_used(g);
+    g->short_tasks = limit ? (uint32_t)smaller(g->task_limit, g->task_count + (limit > used ? limit - used : 0)) : g->task_limit;
+}
+
 /* The head goes below the last record, so its room is kept as well. */
 bool hbg__tasks_grow(struct hbg_graph *g)
 {
@@ -50,7 +57,7 @@ bool hbg__tasks_grow(struct hbg_graph *g)
     limit = smaller(limit, g->stamp_arena.above / sizeof(uint32_t));
     limit = smaller(limit, g->root_arena.above / sizeof(uint32_t) - 1);
     g->task_limit = (uint32_t)smaller(limit, HBG__TASKS_MAX);
-    g->short_tasks = (uint32_t)(g->input->limit_tasks ? smaller(g->task_limit, g->input->limit_tasks) : g->task_limit);
+    hbg__short_tasks_renew(g);
     return true;
 }
 

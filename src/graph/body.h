@@ -90,6 +90,9 @@ static inline uint64_t hbg__user_tasks(const struct hbg_graph *g)
     return g->task_count - g->noop_count - g->bodies->submission_count + g->bodies->task_count;
 }
 
+/* What the limit of tasks is compared with. */
+static inline uint64_t hbg__tasks_used(const struct hbg_graph *g) { return hbg__user_tasks(g) + g->input->tasks_outside; }
+
 /* alias.c: of the first `count` of `arg`, regions of this build and scalars, into g->bodies->arg: group, numbered in the order of positions, and
    displacement; and into g->bodies->group and ->unknown. False: latched. */
 bool hbg__alias_groups(struct hbg_graph *g, const struct hbg_arg *arg, uint32_t count, uint32_t *group_count);

@@ -41,6 +41,7 @@ struct hbg__build_input {
     const struct hbg__signature *signatures;        /* one a kernel */
     uint32_t kernel_count;
     uint64_t limit_tasks;                           /* 0: none; noops that hbg inserts do not count */
+    uint64_t tasks_outside;                         /* of the limit, what the builds around a body have used */
     uint64_t limit_heap_bytes;                      /* 0: none */
     uint64_t heap_outside_bytes;                    /* of the limit, what the builds around a body leave to it not */
     uint64_t heap_reuse_after_bytes;                /* 0: the default */

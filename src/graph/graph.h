@@ -288,6 +288,7 @@ static inline bool hbg__payload_fit(struct hbg_graph *g, uint64_t units)
     return g->payload_top + units <= g->payload_limit || hbg__payload_grow(g, units);
 }
 bool hbg__tasks_grow(struct hbg_graph *g);
+void hbg__short_tasks_renew(struct hbg_graph *g);      /* the declared limit is nearer than the number of records says */
 /* Insert `units` at payload_top, below the arguments that are being written; *offset is where. False: latched. */
 bool hbg__payload_insert(struct hbg_graph *g, uint32_t units, uint32_t *offset);
 

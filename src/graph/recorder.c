@@ -24,13 +24,6 @@ static bool open_inner(struct hbg_graph *g)
     return true;
 }
 
-/* Tasks that the body may submit; 0: as many as it wants. There is one left, since a submission takes none itself. */
-static uint64_t tasks_left(const struct hbg_graph *g)
-{
-    uint64_t limit = g->input->limit_tasks, used = hbg__user_tasks(g);
-    return limit == 0 ? 0 : limit > used ? limit - used : 1;
-}
-
 /* Of the heap's limit, what a body cannot have: its intermediates lie in one piece. */
 static uint64_t heap_outside(const struct hbg_graph *g)
 {
@@ -50,7 +43,7 @@ static bool build(struct hbg__call *call, bool wholes, uint64_t heap_outside_byt
     struct hbg__build_input inner = *in;
     inner.build = call->fn;
     inner.params = call->key.params;
-    inner.limit_tasks = tasks_left(g);
+    inner.tasks_outside = hbg__tasks_used(g);
     inner.heap_outside_bytes = heap_outside_bytes;
     inner.record = true;
     inner.wholes = wholes;

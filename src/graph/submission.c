@@ -245,8 +245,8 @@ static bool put_extras(struct hbg_graph *g, const struct hbg__known *known)
 
 static HBG_COLD bool fail_limit(struct hbg_graph *g, const struct hbg__definition *d)
 {
-    if (g->input->limit_tasks && hbg__user_tasks(g) + d->task_count > g->input->limit_tasks)
-        hbg__graph_fail_limit(g, "limit_tasks", hbg__user_tasks(g), g->input->limit_tasks, d->task_count, "raise limit_tasks in the program's options");
+    if (g->input->limit_tasks && hbg__tasks_used(g) + d->task_count > g->input->limit_tasks)
+        hbg__graph_fail_limit(g, "limit_tasks", hbg__tasks_used(g), g->input->limit_tasks, d->task_count, "raise limit_tasks in the program's options");
     else if ((uint64_t)d->arg_count + d->named_count > HBG__ARGS_MAX)
         hbg__graph_fail_limit(g, "arguments of one subgraph, with what its body names", d->named_count, HBG__ARGS_MAX, d->arg_count, "pass one region that holds many, or split the body");
     else
@@ -257,7 +257,7 @@ static HBG_COLD bool fail_limit(struct hbg_graph *g, const struct hbg__definitio
 static bool is_within_limits(struct hbg_graph *g, const struct hbg__definition *d)
 {
     const struct hbg__bodies *b = g->bodies;
-    bool within = (!g->input->limit_tasks || hbg__user_tasks(g) + d->task_count <= g->input->limit_tasks) &&
+    bool within = (!g->input->limit_tasks || hbg__tasks_used(g) + d->task_count <= g->input->limit_tasks) &&
                   (uint64_t)d->arg_count + d->named_count <= HBG__ARGS_MAX && g->task_count + b->slots + d->head->slot_count < HBG__TASKS_MAX &&
                   b->bases + d->head->base_count + d->head->base_total < UINT32_MAX;
     return HBG_LIKELY(within) || fail_limit(g, d);
@@ -305,6 +305,7 @@ struct hbg_task hbg__submit_definition(struct hbg__call *call, const struct hbg_
     struct hbg_task task = hbg__submit_append(g, 0, args, HBG__TASK_SUBGRAPH, HBG__SUBMISSION_UNITS, g->bodies->settled, g->bodies->settled_count);
     if (g->failed) return no_task(g);
     g->bodies->submission[g->bodies->submission_count++] = hbg__record_at(g, task.id)->args - HBG__SUBMISSION_UNITS;
+    if (HBG_UNLIKELY(g->input->limit_tasks != 0)) hbg__short_tasks_renew(g);
     if (heap_bytes && !hbg__heap_give(g, heap, hbg__round_up(heap_bytes, HBG__LINE), task.id + 1)) return no_task(g);
     return task;
 }

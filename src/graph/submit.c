@@ -221,7 +221,7 @@ static HBG_COLD bool fail_call(struct hbg_graph *g, int kernel, bool noop, struc
     else if (list.count > HBG__ARGS_MAX)
         hbg__graph_fail_limit(g, "arguments of one task", 0, HBG__ARGS_MAX, list.count, "pass one region that holds many, or split the task");
     else
-        hbg__graph_fail_limit(g, "limit_tasks", hbg__user_tasks(g), in->limit_tasks, 1, "raise limit_tasks in the program's options");
+        hbg__graph_fail_limit(g, "limit_tasks", hbg__tasks_used(g), in->limit_tasks, 1, "raise limit_tasks in the program's options");
     return false;
 }
 
@@ -238,7 +238,7 @@ static HBG_NO_INLINE struct hbg_task submit_general(struct hbg_graph *g, int ker
     uint32_t position = 0;
     if (!hbg__graph_is_open(g, noop ? "hbg_noop" : "hbg_submit")) return no_task(g);
     if ((list.count && !list.arg) || list.count > HBG__ARGS_MAX || (!noop && (uint32_t)kernel >= in->kernel_count) ||
-        (in->limit_tasks && hbg__user_tasks(g) >= in->limit_tasks)) {
+        (in->limit_tasks && hbg__tasks_used(g) >= in->limit_tasks)) {
         fail_call(g, kernel, noop, list);
         return no_task(g);
     }

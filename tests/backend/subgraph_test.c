@@ -279,6 +279,50 @@ static void misuse_has_a_name(struct hbg_device *device, const struct device_kin
     assert_int_equal(x[0], 0);
 }
 
+/* ---- the graph around a body ---- */
+
+static struct hbg_graph *around;
+enum use { SUBMIT, NOOP, SUBGRAPH, ALLOC, SCOPE_BEGIN, SCOPE_END, BARRIER, USES };
+
+static void body_uses_the_graph_around(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct hbg_region x = hbg_args_region(args, 0);
+    switch (*(const enum use *)params) {
+    case SUBMIT: hbg_submit(around, ADD, hbg_inout(x), hbg_i32(1)); break;
+    case NOOP: hbg_noop(around, hbg_inout(x)); break;
+    case SUBGRAPH: hbg_subgraph(around, KEY("other"), nothing_body, HBG_NO_ARGS); break;
+    case ALLOC: hbg_alloc(around, HBG_I32, HBG_SHAPE(1)); break;
+    case SCOPE_BEGIN: hbg_scope_begin(around, HBG_SCOPE_AUTO); break;
+    case SCOPE_END: hbg_scope_end(around); break;
+    default: hbg_barrier(around);
+    }
+    hbg_submit(g, ADD, hbg_inout(x), hbg_i32(1));
+}
+
+static void build_around(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct hbg_region x = hbg_args_region(args, 0);
+    around = g;
+    hbg_scope_begin(g, HBG_SCOPE_AUTO);
+    hbg_submit(g, ADD, hbg_inout(x), hbg_i32(1));
+    hbg_subgraph(g, hbg_key_of("b", params, sizeof(enum use)), body_uses_the_graph_around, HBG_ARGS(hbg_inout(x)));
+    hbg_submit(g, ADD, hbg_inout(x), hbg_i32(1));
+    hbg_scope_end(g);
+}
+
+static void a_body_has_a_graph_of_its_own(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    int32_t x[1] = { 0 };
+    for (enum use use = SUBMIT; use < USES; use++) {
+        struct hbg_program *program = PROGRAM_WITH(device, build_around, kernels, use);
+        struct hbg_error error = program_run_fails(program, HBG_ARGS(hbg_inout(I32(x))), HBG_E_ORDER);
+        if (!strstr(error.text, "a graph of its own") || !strstr(error.text, "(in subgraph \"b\")")) fail_msg("use %d: %s", (int)use, error.text);
+        hbg_program_destroy(program);
+    }
+    assert_int_equal(x[0], 0);
+}
+
 /* ---- what works besides ---- */
 
 static struct hbg_region captured;
@@ -325,7 +369,7 @@ int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(scalars_reach_the_kernels), DEVICE_TEST(explicit_edges_go_round_bodies), DEVICE_TEST(what_comes_after_a_failed_body_is_skipped),
-        DEVICE_TEST(misuse_has_a_name), DEVICE_TEST(wide_lists_and_captured_regions),
+        DEVICE_TEST(misuse_has_a_name), DEVICE_TEST(a_body_has_a_graph_of_its_own), DEVICE_TEST(wide_lists_and_captured_regions),
     };
     return DEVICE_TESTS_RUN(tests);
 }
