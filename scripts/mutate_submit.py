@@ -39,7 +39,7 @@ TIMEOUT_S = 60
 IMAGES = ("backend/poison", "backend/shadow")
 HAZARDS = ("backend/parts", "backend/odd_views", "backend/history")
 STORAGES = ("backend/parts", "regress/replay_of_another_part")
-BODIES = ("backend/definition_guards", "backend/definition_storage", "backend/definition_store", "backend/definition", "backend/subgraph", "backend/random_bodies")
+BODIES = ("backend/definition_guards", "backend/definition_storage", "backend/definition_store", "backend/definition_captures", "backend/definition", "backend/subgraph", "backend/random_bodies")
 DISTANCES, HEAP, LIMIT = "regress/distances_inside_a_body_may_change", "regress/heap_of_a_body_in_a_small_limit", "regress/limit_of_tasks_behind_a_body"
 SERIAL, GONE_BUFFER, GONE_PROGRAM = "regress/bodies_in_a_body_that_is_serial", "regress/definition_of_a_destroyed_buffer", "regress/guarded_memory_of_a_gone_program"
 MORE_FOR_BODIES = {
@@ -47,7 +47,7 @@ MORE_FOR_BODIES = {
     "match": (DISTANCES, HEAP, GONE_BUFFER, GONE_PROGRAM), "alias": (DISTANCES,), "capture": (SERIAL,), "definition": (GONE_BUFFER, "stress/definitions"),
     "definitions": (GONE_BUFFER, "stress/definitions"), "node": ("backend/describe_bodies", "backend/body_errors"),
 }
-MEMORY = r"memory|alloc|free|DELETE|NEW|reserve|release|create|room|fit\(|status|keep|open"      # in the name of a mutant: these may be noticed where memory fails
+MEMORY = r"memory|alloc|free|DELETE|NEW|reserve|release|create|room|fit\(|status|keep|open|if \(!\w+\) return"      # in the name of a mutant: these may be noticed where memory fails
 FAULTS = ("fault/allocation", "fault/refusal")
 SCALES = {suite: 10 for suite in (*IMAGES, *HAZARDS, *STORAGES, *BODIES, *sum(MORE_FOR_BODIES.values(), ()), *FAULTS)}
 SCALES |= {"backend/random_bodies": 5, "stress/definitions": 3}                # HBG_TEST_SCALE
@@ -507,7 +507,7 @@ def find_mutants():
                 name = " ".join(name.split())
                 alike = sum(1 for other in found if other[:2] == (path, function) and re.fullmatch(re.escape(name) + r"( \(\d+\))?", other[2]))
                 name = (path, function, f"{name} ({alike + 1})" if alike else name)
-                found[name] = mutation.Mutant(path, name[1:], text[:start] + replacement + text[stop:], suites_of(path, name[2]))
+                found[name] = mutation.Mutant(path, name[1:], text[:start] + replacement + text[stop:], suites_of(path, " ".join(name[1:])))
     missing += ["not in the source: " + ": ".join(name) for name in ALLOWED if name not in found]
     if missing:
         raise SystemExit("mutate_submit: " + "\n".join(missing))

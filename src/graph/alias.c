@@ -37,7 +37,8 @@ static bool collect(struct hbg_graph *g, const struct hbg_arg *arg, uint32_t cou
         if (arg[i].kind >= HBG_ARG_SCALAR) continue;
         const struct hbg__storage *s = hbg__storage_of(g, r, (int)i);
         if (!s) return false;
-        if (!hbg__view_bounds(r->offset_bytes + s->displacement, hbg_dtype_size(r->dtype), r->rank, r->shape, r->stride_bytes, &lo, &hi)) {
+        if (hbg_dtype_size(r->dtype) <= 0 || r->rank > HBG_RANK_MAX ||
+            !hbg__view_bounds(r->offset_bytes + s->displacement, hbg_dtype_size(r->dtype), r->rank, r->shape, r->stride_bytes, &lo, &hi)) {
             hbg__graph_fail(g, HBG_E_REGION, (int)i, "", "argument %u is no view: its type, rank or shape is out of range", i);
             return false;
         }

@@ -110,8 +110,9 @@ bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *defi
 const struct hbg__known *hbg__know(struct hbg_graph *g, struct hbg__definition *definition);
 struct hbg_task hbg__submit_definition(struct hbg__call *call, const struct hbg__known *known);
 
-/* subgraph.c: check the list, into arg and bound. False: latched. */
+/* subgraph.c: check the list, into arg and bound. False: latched. And: the error, which is about an argument, is about one of this body. */
 bool hbg__call_check(struct hbg__call *call);
+HBG_COLD void hbg__say_argument(struct hbg_graph *g, const char *name);
 
 /* in_place.c; arg and bound are set. And: the body's error, with the name of the body. */
 struct hbg_task hbg__submit_in_place(struct hbg__call *call);

@@ -38,7 +38,11 @@ static bool build(struct hbg__call *call, bool wholes, uint64_t heap_outside_byt
     struct hbg_error error = { .size = sizeof error };
     struct hbg__body body = { g, call->arg, call->bound, call->count, in->body ? in->body->depth + 1 : 1 };
     uint32_t groups;
-    if (!open_inner(g) || !hbg__alias_groups(g, call->arg, call->count, &groups)) return false;
+    if (!open_inner(g)) return false;
+    if (!hbg__alias_groups(g, call->arg, call->count, &groups)) {
+        hbg__say_argument(g, call->key.name);
+        return false;
+    }
     if (HBG_UNLIKELY(in->poison != NULL)) in->poison(&g->bodies->recording.arena);
     struct hbg__build_input inner = *in;
     inner.build = call->fn;

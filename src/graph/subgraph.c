@@ -49,11 +49,10 @@ static bool fail_argument(const struct hbg__call *s, enum hbg_status status, con
     return false;
 }
 
-/* The error that is latched is about this argument. */
-static HBG_COLD void say_argument(struct hbg_graph *g, const char *name, int argument)
+void hbg__say_argument(struct hbg_graph *g, const char *name)
 {
     char who[100];
-    snprintf(who, sizeof who, "argument %d of subgraph \"%.60s\"", argument, name);
+    snprintf(who, sizeof who, "argument %d of subgraph \"%.60s\"", g->error.argument, name);
     hbg__graph_say_who(g, name, who);
 }
 
@@ -64,7 +63,7 @@ static bool put_region(struct hbg__call *s, const struct hbg_arg *given)
     const struct hbg_region *r = &given->u.region;
     bool writes = given->kind == HBG_ARG_OUT || given->kind == HBG_ARG_INOUT;
     if (!hbg__storage_of(s->g, r, (int)s->count)) {
-        say_argument(s->g, s->key.name, (int)s->count);
+        hbg__say_argument(s->g, s->key.name);
         return false;
     }
     if (writes && r->flags & HBG_REGION_READ_ONLY) return fail_argument(s, HBG_E_ACCESS, "would be written and is read-only");
@@ -186,7 +185,7 @@ struct hbg_task hbg_subgraph(struct hbg_graph *g, struct hbg_key key, hbg_build_
     if (in_place) return call_body(&call, IN_PLACE, false, NULL);
     const struct hbg__known *known = hbg__match(&call, &in_place, &wholes);
     if (g->failed) {
-        say_argument(g, key.name, g->error.argument);
+        hbg__say_argument(g, key.name);
         return no_task(g);
     }
     if (!known) return call_body(&call, in_place ? IN_PLACE : RECORD, wholes, NULL);

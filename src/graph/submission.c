@@ -154,6 +154,14 @@ static inline bool put_short(struct hbg_graph *g, struct hbg__short_task *t, con
     return true;
 }
 
+/* What nobody is ordered by lies in its storage all the same. */
+static HBG_NO_INLINE bool put_untracked(struct hbg_graph *g, uint32_t position, const struct hbg__storage *own, const struct hbg_region *r, uint32_t layout)
+{
+    struct hbg__access unused;
+    if (layout == own->whole_layout && r->offset_bytes == 0) return true;
+    return hbg__hazard_classify(g, own->home, r->offset_bytes + own->displacement, r, (int)position, &unused);
+}
+
 static HBG_NO_INLINE bool put_general(struct hbg_graph *g, uint32_t position, uint32_t storage, const struct hbg_region *r, bool writes)
 {
     const struct hbg__storage *own = &g->storages[storage];
@@ -172,7 +180,7 @@ static inline bool put_region(struct hbg_graph *g, struct hbg__short_task *t, ui
     if (HBG_UNLIKELY(*layout == LAYOUT_UNKNOWN) && !(*layout = hbg__layout_of_region(g, r))) return false;
     const struct hbg__storage *own = &g->storages[storage];
     *arg_at(g, position) = (struct hbg_view_arg){ (uint64_t)(r->offset_bytes + own->word_bias), own->base, *layout };
-    if (given->kind == HBG_ARG_UNTRACKED) return true;
+    if (HBG_UNLIKELY(given->kind == HBG_ARG_UNTRACKED)) return put_untracked(g, position, own, r, *layout);
     bool writes = given->kind != HBG_ARG_IN;
     if (HBG_UNLIKELY(t->producer > t->mark + HBG__SHORT_TASK_MARKS - HBG__SHORT_MARKS) && !take_marks(g, t)) return false;
     return HBG_LIKELY(put_short(g, t, own, r, *layout, writes)) || put_general(g, position, storage, r, writes);
@@ -185,7 +193,7 @@ static inline bool put_scalar(struct hbg_graph *g, uint32_t position, const stru
     uint64_t bits = given->u.bits;
     if (given->kind == HBG_ARG_BOUND) {
         if (!hbg__scalar_origin(g, given->u.boundary, given->index, &boundary, &at)) {
-            hbg__graph_fail(g, HBG_E_ACCESS, (int)position, "", "argument %u of a subgraph binds a boundary position that is no scalar", position);
+            hbg__graph_fail(g, HBG_E_ACCESS, (int)position, "", "argument %u binds a boundary position that is no scalar", position);
             return false;
         }
         bits = at == HBG__NIL ? boundary->arg[given->index].u.bits : 0;
@@ -300,7 +308,12 @@ struct hbg_task hbg__submit_definition(struct hbg__call *call, const struct hbg_
     if (heap_bytes && !hbg__heap_take(g, hbg__round_up(heap_bytes, HBG__LINE), &heap, &tenant)) return no_task(g);
     if (!make_room(g, d)) return no_task(g);      /* heap_take may have appended noops */
     g->pending_units = HBG__SUBMISSION_UNITS + 2 * args;
-    if (!hbg__producer_add(g, tenant) || !put_boundary(call, &known) || !put_extras(g, &known)) return no_task(g);
+    if (!hbg__producer_add(g, tenant)) return no_task(g);
+    if (!put_boundary(call, &known)) {
+        hbg__say_argument(g, call->key.name);
+        return no_task(g);
+    }
+    if (!put_extras(g, &known)) return no_task(g);
     write_submission(g, &known, heap);
     struct hbg_task task = hbg__submit_append(g, 0, args, HBG__TASK_SUBGRAPH, HBG__SUBMISSION_UNITS, g->bodies->settled, g->bodies->settled_count);
     if (g->failed) return no_task(g);

@@ -222,8 +222,8 @@ static void kinds_and_numbers_are_guards(struct hbg_device *device, const struct
 
 /* ---- what no definition makes right ---- */
 
-static struct hbg_region in_gone_buffer;
-enum { READ_ONLY_INOUT, READ_ONLY_OUT, READ_ONLY_UNTRACKED, INPUT, ENDED, HOST, FOREIGN, GONE, BAD, WRONGS };
+static struct hbg_region in_gone_buffer, behind_buffer;
+enum { READ_ONLY_INOUT, READ_ONLY_OUT, READ_ONLY_UNTRACKED, INPUT, ENDED, HOST, FOREIGN, GONE, NO_VIEW, LEAVES, LEAVES_UNTRACKED, BAD, WRONGS };
 
 static struct hbg_arg wrong_arg(int which, struct hbg_region x, struct hbg_region ended)
 {
@@ -238,6 +238,9 @@ static struct hbg_arg wrong_arg(int which, struct hbg_region x, struct hbg_regio
     case ENDED: return hbg_inout(ended);
     case HOST: return hbg_inout(AT(HOST_I32(memory, 1), 0));
     case FOREIGN: return hbg_inout(foreign);
+    case NO_VIEW: foreign = x; foreign.rank = HBG_RANK_MAX + 1; return hbg_inout(foreign);
+    case LEAVES: return hbg_inout(behind_buffer);
+    case LEAVES_UNTRACKED: return hbg_untracked(behind_buffer);
     case GONE: return hbg_inout(in_gone_buffer);
     default: return hbg_inout(AT(hbg_slice(hbg_reshape(x, HBG_SHAPE(1)), 0, 0, 2), 0));
     }
@@ -257,13 +260,16 @@ static void build_wrong(struct hbg_graph *g, const struct hbg_args *args, const 
 
 static void a_definition_does_not_make_wrong_arguments_right(struct hbg_device *device, const struct device_kind *kind)
 {
-    static const enum hbg_status status[WRONGS] = { HBG_E_ACCESS, HBG_E_ACCESS, HBG_E_ACCESS, HBG_E_ACCESS, HBG_E_SCOPE, HBG_E_REGION, HBG_E_SCOPE, HBG_E_REGION, HBG_E_REGION };
+    static const enum hbg_status status[WRONGS] = { HBG_E_ACCESS, HBG_E_ACCESS, HBG_E_ACCESS, HBG_E_ACCESS, HBG_E_SCOPE, HBG_E_REGION, HBG_E_SCOPE, HBG_E_REGION, HBG_E_REGION,
+                                                     HBG_E_REGION, HBG_E_REGION, HBG_E_REGION };
     (void)kind;
     struct hbg_buffer *buffer;
     int32_t x[1] = { 0 };
     assert_int_equal(hbg_buffer_create(device, 8, &buffer), HBG_OK);
     in_gone_buffer = AT(hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(2)), 1);
     hbg_buffer_destroy(buffer);
+    assert_int_equal(hbg_buffer_create(device, 8, &buffer), HBG_OK);
+    behind_buffer = AT(hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(3)), 2);
     for (int i = 0; i < WRONGS; i++) {
         bool body_says = i == INPUT || i == READ_ONLY_UNTRACKED;        /* which writes it */
         struct hbg_program *program = PROGRAM_WITH(device, build_wrong, steps, i);
@@ -271,6 +277,7 @@ static void a_definition_does_not_make_wrong_arguments_right(struct hbg_device *
         if (!strstr(error.text, body_says ? "(in subgraph \"wrong\")" : "argument 0 of subgraph \"wrong\"")) fail_msg("case %d: %s", i, error.text);
         hbg_program_destroy(program);
     }
+    hbg_buffer_destroy(buffer);
     assert_int_equal(x[0], 0);
 }
 

@@ -67,13 +67,18 @@ static void aliases_are_guards(struct hbg_device *device, const struct device_ki
     hbg_program_destroy(program);
 }
 
-/* A list of places of a and b, ended by a negative one. */
+/* A list of places of a and b, ended by a negative one; from HALF on they are in another storage. */
+enum { HALF = 40 };
+
+static struct hbg_region place(const struct hbg_args *args, int at)
+{
+    return hbg_slice(hbg_args_region(args, at / HALF), 0, at % HALF, at % HALF + 3);
+}
+
 static void build_places(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     const int (*at)[2] = *(const int (*const *)[2])params;
-    struct hbg_region x = hbg_args_region(args, 0);
-    for (; (*at)[0] >= 0; at++)
-        hbg_subgraph(g, KEY("places"), two_regions, HBG_ARGS(hbg_inout(hbg_slice(x, 0, (*at)[0], (*at)[0] + 3)), hbg_inout(hbg_slice(x, 0, (*at)[1], (*at)[1] + 3))));
+    for (; (*at)[0] >= 0; at++) hbg_subgraph(g, KEY("places"), two_regions, HBG_ARGS(hbg_inout(place(args, (*at)[0])), hbg_inout(place(args, (*at)[1]))));
 }
 
 static struct hbg_program *program_of_places(struct hbg_device *device, const int (*at)[2])
@@ -86,11 +91,11 @@ static void check_places(const struct device_kind *kind, const int (*at)[2], int
 {
     struct hbg_device *device = device_open(kind->spec, NULL);
     struct hbg_program *program = program_of_places(device, at);
-    int32_t x[40], expected[40];
-    for (int i = 0; i < 40; i++) x[i] = expected[i] = i;
+    int32_t x[2 * HALF], expected[2 * HALF];
+    for (int i = 0; i < 2 * HALF; i++) x[i] = expected[i] = i;
     for (int i = 0; at[i][0] >= 0; i++) two_regions_plainly(expected, at[i][0], at[i][1]);
     calls = 0;
-    steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 40))));
+    steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, HALF)), hbg_inout(HOST_I32(x + HALF, HALF))));
     assert_memory_equal(x, expected, sizeof x);
     assert_int_equal(calls, expected_calls);
     hbg_program_destroy(program);
@@ -100,24 +105,50 @@ static void check_places(const struct device_kind *kind, const int (*at)[2], int
 static void definitions_are_for_what_is_shared(struct hbg_device *unused, const struct device_kind *kind)
 {
     (void)unused;
-    static const int shared_first[][2] = { { 6, 6 }, { 0, 10 }, { 5, 5 }, { 10, 0 }, { -1, 0 } };
+    static const int shared_first[][2] = { { 6, 6 }, { 0, HALF }, { 5, 5 }, { 10, 0 }, { HALF + 1, 1 }, { HALF, HALF + 20 }, { -1, 0 } };
     static const int apart_between[][2] = { { 8, 9 }, { 0, 10 }, { 12, 14 }, { 21, 20 }, { 30, 32 }, { 4, 5 }, { -1, 0 } };
     check_places(kind, shared_first, 2);
     check_places(kind, apart_between, 3);           /* at a distance, apart, and as wholes from then on */
 }
 
+/* (a, b): each element by a task */
+static void elements(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    for (int i = 0; i < 3; i++) hbg_submit(g, ADD, hbg_inout(AT(hbg_args_region(args, 0), i)), hbg_i32(1));
+    for (int i = 0; i < 3; i++) hbg_submit(g, ADD, hbg_inout(AT(hbg_args_region(args, 1), i)), hbg_i32(1));
+}
+
+static void build_elements(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    const int *b = params;
+    hbg_subgraph(g, KEY("elements"), elements, HBG_ARGS(hbg_inout(place(args, 10)), hbg_inout(place(args, *b))));
+}
+
 /* The definition that a program of one submission takes. */
 static const struct hbg__definition *taken(struct hbg_device *device, struct hbg_program *program)
 {
-    int32_t x[40] = { 0 };
+    int32_t x[2 * HALF] = { 0 };
     struct hbg_run run;
-    assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(HOST_I32(x, 40))), NULL, &run), HBG_OK);
+    assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(HOST_I32(x, HALF)), hbg_inout(HOST_I32(x + HALF, HALF))), NULL, &run), HBG_OK);
     const struct hbg__recording *r = &device->run[0].kept->recording;
     assert_int_equal(r->named_count, 1);
     const struct hbg__definition *definition = r->named[0].definition;
     assert_int_equal(hbg_run_cancel(run), HBG_OK);
     assert_int_equal(hbg_run_finish(run, NULL), HBG_E_CANCELLED);
     return definition;
+}
+
+static void for_any_distance_all_of_one_comes_after_all_of_the_other(struct hbg_device *device, const struct device_kind *kind)
+{
+    static const int places[] = { 10, 12, 9, HALF, 11 };
+    static const uint32_t edges[] = { 3, 9, 9, 0, 9 };
+    (void)kind;
+    for (int i = 0; i < 5; i++) {
+        struct hbg_program *program = PROGRAM_WITH(device, build_elements, steps, places[i]);
+        assert_int_equal(taken(device, program)->head->edge_count, edges[i]);
+        hbg_program_destroy(program);
+    }
 }
 
 static void of_two_that_fit_the_one_with_less_order_is_taken(struct hbg_device *device, const struct device_kind *kind)
@@ -138,6 +169,8 @@ static void of_two_that_fit_the_one_with_less_order_is_taken(struct hbg_device *
 
 static struct hbg_buffer *weights;
 
+static void nothing(struct hbg_graph *g, const struct hbg_args *args, const void *params) { (void)g, (void)args, (void)params; }
+
 static void scale_by_weight(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     (void)params;
@@ -145,6 +178,7 @@ static void scale_by_weight(struct hbg_graph *g, const struct hbg_args *args, co
     struct hbg_region x = hbg_args_region(args, 0), w = hbg_buffer_region(weights, 0, HBG_I32, HBG_SHAPE(4));
     hbg_submit(g, ADD, hbg_inout(AT(w, 3)), hbg_i32(1));
     hbg_submit(g, COPY, hbg_in(AT(w, 3)), hbg_out(x));
+    hbg_subgraph(g, KEY("nothing"), nothing, HBG_NO_ARGS);             /* named behind the buffer */
 }
 
 static void build_with_weights(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -253,6 +287,7 @@ int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(aliases_are_guards), DEVICE_TEST(definitions_are_for_what_is_shared),
+        DEVICE_TEST(for_any_distance_all_of_one_comes_after_all_of_the_other),
         DEVICE_TEST(of_two_that_fit_the_one_with_less_order_is_taken), DEVICE_TEST(buffers_that_a_body_names_make_edges),
         DEVICE_TEST(a_body_inside_of_one_that_captures), DEVICE_TEST(buffers_are_arguments),
     };

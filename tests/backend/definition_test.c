@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* definition_test.c - bodies that are recorded once and replayed: what is patched, what runs besides, and what is refused. The counters of a
- * result say whether a body was called; CASES 10 and 12. What a later submission has to meet is in definition_guards_test.c and definition_storage_test.c. */
+ * result say whether a body was called; CASES 10 and 12. What a later submission has to meet is in definition_guards_test.c and
+ * definition_storage_test.c, which are kept in definition_store_test.c, and what cannot be kept in definition_captures_test.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -168,127 +169,6 @@ static void bodies_nest(struct hbg_device *device, const struct device_kind *kin
     hbg_program_destroy(program);
 }
 
-/* ---- captured regions ---- */
-
-static struct hbg_region captured;
-static struct hbg_arg captured_scalar;
-
-static void adds_to_what_it_captured(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    calls++;
-    struct hbg_region x = hbg_args_region(args, 0);
-    for (int i = 0; i < 3; i++) {
-        hbg_submit(g, ADD, hbg_inout(x), hbg_i32(1));
-        hbg_submit(g, SCALE, hbg_in(x), hbg_out(captured), captured_scalar);
-    }
-}
-
-static void build_captures(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    struct hbg_region x = hbg_args_region(args, 0);
-    captured_scalar = hbg_args_scalar(args, 1);
-    for (int i = 0; i < 3; i++) {
-        captured = AT(x, 2 * i + 1);
-        hbg_submit(g, ADD, hbg_inout(captured), hbg_i32(1000));
-        hbg_subgraph(g, KEY("captures"), adds_to_what_it_captured, HBG_ARGS(hbg_inout(AT(x, 2 * i))));
-        hbg_submit(g, ADD, hbg_inout(captured), hbg_i32(1));
-    }
-}
-
-static void what_cannot_be_kept_runs_all_the_same(struct hbg_device *device, const struct device_kind *kind)
-{
-    (void)kind;
-    int32_t x[6];
-    struct hbg_program *program = PROGRAM(device, build_captures, steps);
-    struct hbg_counters before = counters_of(device);
-    calls = 0;
-    for (int32_t round = 0; round < 3; round++) {
-        for (int i = 0; i < 6; i++) x[i] = i;
-        steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 6)), hbg_i32(10)));
-        for (int i = 0; i < 3; i++) {
-            assert_int_equal(x[2 * i], 2 * i + 3);
-            assert_int_equal(x[2 * i + 1], (2 * i + 3) * 10 + 1);
-        }
-        assert_int_equal(calls, 3 * (round + 1));       /* each submission calls the body, once */
-    }
-    assert_int_equal(counters_of(device).subgraphs_recorded - before.subgraphs_recorded, 1);
-    assert_int_equal(counters_of(device).subgraphs_in_place - before.subgraphs_in_place, 8);
-    assert_int_equal(counters_of(device).subgraph_misses_shape - before.subgraph_misses_shape, 0);
-    hbg_program_destroy(program);
-}
-
-/* Without a list: all that it uses is captured. */
-static struct hbg_region captured_too;
-static void scales_by_what_it_captured(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    calls++;
-    if (args->count) hbg_submit(g, SCALE, hbg_in(hbg_args_region(args, 0)), hbg_out(hbg_args_region(args, 1)), captured_scalar);
-    else hbg_submit(g, SCALE, hbg_in(captured_too), hbg_out(captured), captured_scalar);
-    (void)params;
-}
-
-static void build_captures_scalars(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    for (int i = 0; i < 8; i++) {
-        captured_scalar = hbg_args_scalar(args, 2 + i % 2);
-        captured_too = AT(hbg_args_region(args, 0), i);
-        captured = AT(hbg_args_region(args, 1), i);
-        if (i < 4) hbg_subgraph(g, KEY("captures a scalar"), scales_by_what_it_captured, HBG_ARGS(hbg_in(captured_too), hbg_out(captured)));
-        else hbg_subgraph(g, KEY("captures all"), scales_by_what_it_captured, HBG_NO_ARGS);
-    }
-}
-
-static void captured_scalars_are_those_of_the_submission(struct hbg_device *device, const struct device_kind *kind)
-{
-    (void)kind;
-    struct hbg_program *program = PROGRAM(device, build_captures_scalars, steps);
-    calls = 0;
-    for (int32_t round = 1; round < 4; round++) {
-        int32_t x[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, y[8];
-        steps_run(program, HBG_ARGS(hbg_in(HOST_I32(x, 8)), hbg_out(HOST_I32(y, 8)), hbg_i32(10 * round), hbg_i32(7)));
-        for (int i = 0; i < 8; i++) assert_int_equal(y[i], x[i] * (i % 2 ? 7 : 10 * round));
-        assert_int_equal(calls, 8 * round);
-    }
-    hbg_program_destroy(program);
-}
-
-static void captures_if_wide(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    struct hbg_region x = hbg_args_region(args, 0);
-    (void)params;
-    calls++;
-    hbg_submit(g, ADD_ALL, hbg_inout(x), hbg_i32(1));
-    if (x.shape[0] > 1) hbg_submit(g, ADD, hbg_inout(captured), hbg_i32(1));
-}
-
-static void build_captures_if_wide(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    static const int end[] = { 1, 3, 6, 1, 6 };
-    (void)params;
-    captured = AT(hbg_args_region(args, 0), 6);
-    for (int i = 0; i < 5; i++) hbg_subgraph(g, KEY("wide"), captures_if_wide, HBG_ARGS(hbg_inout(hbg_slice(hbg_args_region(args, 0), 0, end[i] / 2, end[i]))));
-}
-
-/* One of a key is found although others of it cannot be kept, and these are not told of as missed. */
-static void a_key_of_both_kinds(struct hbg_device *device, const struct device_kind *kind)
-{
-    static const int32_t expected[7] = { 2, 1, 1, 2, 2, 2, 3 };
-    (void)kind;
-    int32_t x[7] = { 0 };
-    struct hbg_program *program = PROGRAM(device, build_captures_if_wide, steps);
-    struct hbg_counters before = counters_of(device);
-    calls = 0;
-    steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 7))));
-    assert_memory_equal(x, expected, sizeof x);
-    assert_int_equal(calls, 4);
-    assert_int_equal(counters_of(device).subgraph_misses_shape - before.subgraph_misses_shape, 1);
-    assert_int_equal(counters_of(device).subgraphs_in_place - before.subgraphs_in_place, 2);
-    hbg_program_destroy(program);
-}
-
 /* ---- failures ---- */
 
 static void maybe_fails(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -429,10 +309,8 @@ int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(addresses_and_scalars_are_patched), DEVICE_TEST(one_outer_task_a_submission),
-        DEVICE_TEST(recording_does_not_depend_on_time), DEVICE_TEST(bodies_nest), DEVICE_TEST(what_cannot_be_kept_runs_all_the_same),
-        DEVICE_TEST(captured_scalars_are_those_of_the_submission), DEVICE_TEST(a_key_of_both_kinds),
-        DEVICE_TEST(a_failure_names_node_and_subgraph), DEVICE_TEST(misuse_of_a_key_is_found), DEVICE_TEST(eight_misses_end_the_recording),
-        DEVICE_TEST(tasks_of_bodies_count),
+        DEVICE_TEST(recording_does_not_depend_on_time), DEVICE_TEST(bodies_nest), DEVICE_TEST(a_failure_names_node_and_subgraph),
+        DEVICE_TEST(misuse_of_a_key_is_found), DEVICE_TEST(eight_misses_end_the_recording), DEVICE_TEST(tasks_of_bodies_count),
     };
     return DEVICE_TESTS_RUN(tests);
 }

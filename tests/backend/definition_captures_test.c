@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* definition_captures_test.c - bodies that use what is not in their list: each submission uses its own, and other bodies of the key are found all
+ * the same; what a second recording is compared with; buffers that are let go. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <hbg/hbg.h>
+#include "support/devices.h"
+#include "support/program.h"
+#include "support/steps.h"
+
+static int calls;                       /* of the body at hand */
+
+/* ---- captured regions ---- */
+
+static struct hbg_region captured;
+static struct hbg_arg captured_scalar;
+
+static void adds_to_what_it_captured(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    calls++;
+    struct hbg_region x = hbg_args_region(args, 0);
+    for (int i = 0; i < 3; i++) {
+        hbg_submit(g, ADD, hbg_inout(x), hbg_i32(1));
+        hbg_submit(g, SCALE, hbg_in(x), hbg_out(captured), captured_scalar);
+    }
+}
+
+static void build_captures(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region x = hbg_args_region(args, 0);
+    captured_scalar = hbg_args_scalar(args, 1);
+    for (int i = 0; i < 3; i++) {
+        captured = AT(x, 2 * i + 1);
+        hbg_submit(g, ADD, hbg_inout(captured), hbg_i32(1000));
+        hbg_subgraph(g, KEY("captures"), adds_to_what_it_captured, HBG_ARGS(hbg_inout(AT(x, 2 * i))));
+        hbg_submit(g, ADD, hbg_inout(captured), hbg_i32(1));
+    }
+}
+
+static void what_cannot_be_kept_runs_all_the_same(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    int32_t x[6];
+    struct hbg_program *program = PROGRAM(device, build_captures, steps);
+    struct hbg_counters before = counters_of(device);
+    calls = 0;
+    for (int32_t round = 0; round < 3; round++) {
+        for (int i = 0; i < 6; i++) x[i] = i;
+        steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 6)), hbg_i32(10)));
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(x[2 * i], 2 * i + 3);
+            assert_int_equal(x[2 * i + 1], (2 * i + 3) * 10 + 1);
+        }
+        assert_int_equal(calls, 3 * (round + 1));       /* each submission calls the body, once */
+    }
+    assert_int_equal(counters_of(device).subgraphs_recorded - before.subgraphs_recorded, 1);
+    assert_int_equal(counters_of(device).subgraphs_in_place - before.subgraphs_in_place, 8);
+    assert_int_equal(counters_of(device).subgraph_misses_shape - before.subgraph_misses_shape, 0);
+    hbg_program_destroy(program);
+}
+
+/* Without a list: all that it uses is captured. */
+static struct hbg_region captured_too;
+static void scales_by_what_it_captured(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    calls++;
+    if (args->count) hbg_submit(g, SCALE, hbg_in(hbg_args_region(args, 0)), hbg_out(hbg_args_region(args, 1)), captured_scalar);
+    else hbg_submit(g, SCALE, hbg_in(captured_too), hbg_out(captured), captured_scalar);
+    (void)params;
+}
+
+static void build_captures_scalars(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    for (int i = 0; i < 8; i++) {
+        captured_scalar = hbg_args_scalar(args, 2 + i % 2);
+        captured_too = AT(hbg_args_region(args, 0), i);
+        captured = AT(hbg_args_region(args, 1), i);
+        if (i < 4) hbg_subgraph(g, KEY("captures a scalar"), scales_by_what_it_captured, HBG_ARGS(hbg_in(captured_too), hbg_out(captured)));
+        else hbg_subgraph(g, KEY("captures all"), scales_by_what_it_captured, HBG_NO_ARGS);
+    }
+}
+
+static void captured_scalars_are_those_of_the_submission(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = PROGRAM(device, build_captures_scalars, steps);
+    calls = 0;
+    for (int32_t round = 1; round < 4; round++) {
+        int32_t x[8] = { 1, 2, 3, 4, 5, 6, 7, 8 }, y[8];
+        steps_run(program, HBG_ARGS(hbg_in(HOST_I32(x, 8)), hbg_out(HOST_I32(y, 8)), hbg_i32(10 * round), hbg_i32(7)));
+        for (int i = 0; i < 8; i++) assert_int_equal(y[i], x[i] * (i % 2 ? 7 : 10 * round));
+        assert_int_equal(calls, 8 * round);
+    }
+    hbg_program_destroy(program);
+}
+
+static void captures_if_wide(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct hbg_region x = hbg_args_region(args, 0);
+    (void)params;
+    calls++;
+    hbg_submit(g, ADD_ALL, hbg_inout(x), hbg_i32(1));
+    if (x.shape[0] > 1) hbg_submit(g, ADD, hbg_inout(captured), hbg_i32(1));
+}
+
+static void build_captures_if_wide(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    static const int end[] = { 1, 3, 6, 1, 6 };
+    (void)params;
+    captured = AT(hbg_args_region(args, 0), 6);
+    for (int i = 0; i < 5; i++) hbg_subgraph(g, KEY("wide"), captures_if_wide, HBG_ARGS(hbg_inout(hbg_slice(hbg_args_region(args, 0), 0, end[i] / 2, end[i]))));
+}
+
+/* One of a key is found although others of it cannot be kept, and these are not told of as missed. */
+static void a_key_of_both_kinds(struct hbg_device *device, const struct device_kind *kind)
+{
+    static const int32_t expected[7] = { 2, 1, 1, 2, 2, 2, 3 };
+    (void)kind;
+    int32_t x[7] = { 0 };
+    struct hbg_program *program = PROGRAM(device, build_captures_if_wide, steps);
+    struct hbg_counters before = counters_of(device);
+    calls = 0;
+    steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 7))));
+    assert_memory_equal(x, expected, sizeof x);
+    assert_int_equal(calls, 4);
+    assert_int_equal(counters_of(device).subgraph_misses_shape - before.subgraph_misses_shape, 1);
+    assert_int_equal(counters_of(device).subgraphs_in_place - before.subgraphs_in_place, 2);
+    hbg_program_destroy(program);
+}
+
+/* ---- recorded again, beside the definition ---- */
+
+static struct hbg_buffer *named;
+
+static void adds_to_the_captured(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)args, (void)params;
+    hbg_submit(g, ADD, hbg_inout(captured), hbg_i32(1));
+}
+
+/* (x, fails): a body inside uses an intermediate of this one, which names a buffer. */
+static void around_one_that_captures(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    calls++;
+    captured = hbg_alloc(g, HBG_I32, HBG_SHAPE(1));
+    captured = AT(captured, 0);
+    hbg_submit(g, COPY, hbg_in(AT(hbg_buffer_region(named, 0, HBG_I32, HBG_SHAPE(1)), 0)), hbg_out(captured));
+    hbg_subgraph(g, KEY("captures"), adds_to_the_captured, HBG_NO_ARGS);
+    hbg_submit(g, COPY, hbg_in(captured), hbg_out(hbg_args_region(args, 0)));
+    if (*(const int *)params) hbg_graph_fail(g, 1, "at the end");
+}
+
+static void names_a_buffer(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    calls++;
+    hbg_submit(g, COPY, hbg_in(AT(hbg_buffer_region(named, 0, HBG_I32, HBG_SHAPE(1)), 0)), hbg_out(hbg_args_region(args, 0)));
+    if (*(const int *)params) hbg_graph_fail(g, 1, "at the end");
+}
+
+static void build_around(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    for (int i = 0; i < 2; i++) hbg_subgraph(g, hbg_key_of("around", params, sizeof(int)), around_one_that_captures, HBG_ARGS(hbg_out(AT(hbg_args_region(args, 0), i))));
+    for (int i = 2; i < 4; i++) hbg_subgraph(g, hbg_key_of("names", params, sizeof(int)), names_a_buffer, HBG_ARGS(hbg_out(AT(hbg_args_region(args, 0), i))));
+}
+
+static void build_names(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    hbg_subgraph(g, hbg_key_of("names", params, sizeof(int)), names_a_buffer, HBG_ARGS(hbg_out(AT(hbg_args_region(args, 0), 3))));
+}
+
+/* One whose body inside could not be found again is taken as it is; the others are compared, and let go of the buffers that they name. */
+static void a_second_recording_is_the_same(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    int32_t x[4] = { 0 }, seven = 7, nothing = 0;
+    setenv("HBG_VERIFY_REPLAY", "1", 1);
+    struct hbg_device *device = device_open(kind->spec, NULL);
+    unsetenv("HBG_VERIFY_REPLAY");
+    assert_int_equal(hbg_buffer_create(device, sizeof seven, &named), HBG_OK);
+    assert_int_equal(hbg_buffer_write(named, 0, &seven, sizeof seven), HBG_OK);
+    struct hbg_program *program = PROGRAM_WITH(device, build_around, steps, nothing);
+    calls = 0;
+    for (int round = 0; round < 2; round++) {
+        static const int32_t expected[] = { 8, 8, 7, 7 };
+        steps_run(program, HBG_ARGS(hbg_out(HOST_I32(x, 4))));
+        assert_memory_equal(x, expected, sizeof x);
+        assert_int_equal(calls, 3 + 2 * round);
+    }
+    hbg_program_destroy(program);
+    hbg_buffer_destroy(named);
+    device_close(device);
+}
+
+static void fails_the_second_time(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1));
+    if (calls++) hbg_graph_fail(g, 1, "the second time");
+}
+
+static void build_fails_the_second_time(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    for (int i = 0; i < 2; i++) hbg_subgraph(g, KEY("second"), fails_the_second_time, HBG_ARGS(hbg_inout(AT(hbg_args_region(args, 0), 0))));
+}
+
+static void a_second_recording_that_fails(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    int32_t x[1] = { 0 };
+    setenv("HBG_VERIFY_REPLAY", "1", 1);
+    struct hbg_device *device = device_open(kind->spec, NULL);
+    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_program *program = PROGRAM(device, build_fails_the_second_time, steps);
+    calls = 0;
+    struct hbg_error error = program_run_fails(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), HBG_E_BUILD);
+    assert_non_null(strstr(error.text, "the second time (in subgraph \"second\")"));
+    hbg_program_destroy(program);
+    device_close(device);
+}
+
+static void a_body_that_fails_lets_go_of_buffers(struct hbg_device *unused, const struct device_kind *kind)
+{
+    static const int yes = 1;
+    (void)unused;
+    int32_t x[4];
+    struct hbg_device *device = device_open(kind->spec, NULL);
+    assert_int_equal(hbg_buffer_create(device, sizeof(int32_t), &named), HBG_OK);
+    struct hbg_program *program = PROGRAM_WITH(device, build_names, steps, yes);
+    struct hbg_error error = program_run_fails(program, HBG_ARGS(hbg_out(HOST_I32(x, 4))), HBG_E_BUILD);
+    assert_non_null(strstr(error.text, "at the end (in subgraph \"names\")"));
+    hbg_program_destroy(program);
+    hbg_buffer_destroy(named);
+    device_close(device);
+}
+
+int main(void)
+{
+    static const struct device_test tests[] = {
+        DEVICE_TEST(what_cannot_be_kept_runs_all_the_same), DEVICE_TEST(captured_scalars_are_those_of_the_submission),
+        DEVICE_TEST(a_key_of_both_kinds), DEVICE_TEST(a_second_recording_is_the_same), DEVICE_TEST(a_second_recording_that_fails),
+        DEVICE_TEST(a_body_that_fails_lets_go_of_buffers),
+    };
+    return DEVICE_TESTS_RUN(tests);
+}
