@@ -16,7 +16,8 @@ import mutation
 
 # suite -> HBG_TEST_SCALE
 SUITES = {"sim/small": 20, "sim/schedules": 30, "sim/parts": 30, "unit/sched/seam": 100, "unit/image/verify": 100,
-          "regress/stopped_worker_is_no_stall": 100, "backend/degree": 20, "backend/poison": 100, "backend/host_data": 100, "backend/replay": 50,
+          "regress/stopped_worker_is_no_stall": 100, "regress/stale_activation": 100, "regress/epochs_not_cleared": 100,
+          "backend/degree": 20, "backend/poison": 100, "backend/host_data": 100, "backend/replay": 50,
           "model/wake": 100, "model/claim": 100, "model/activation": 100, "model/ring": 100, "model/deque": 100, "model/spill": 100, "model/bell": 100}
 
 # what is broken, file, text, its replacement, suites
