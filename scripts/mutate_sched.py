@@ -245,9 +245,10 @@ MUTANTS = (
 
 def main():
     given = mutation.arguments(__doc__)
-    gone = [name for name, path, old, _, _ in MUTANTS if mutation.source(path).count(old) != 1]
-    if gone:
-        print("\n".join(f"NOT IN THE SOURCE, OR NOT ONCE {name}" for name in gone))
+    wrong = [f"NOT IN THE SOURCE, OR NOT ONCE {name}" for name, path, old, _, _ in MUTANTS if mutation.source(path).count(old) != 1]
+    wrong += [f"NO SUCH SUITE {suite}: {m[0]}" for m in MUTANTS for suite in m[4] if suite not in SUITES]
+    if wrong:
+        print("\n".join(wrong))
         return 1
     mutants = [mutation.Mutant(path, (name,), mutation.source(path).replace(old, new), suites) for name, path, old, new, suites in MUTANTS
                if re.search(given.only, f"{path}: {name}")][::given.every]
