@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include <hbg/hbg.h>
+#include "run/device.h"
+#include "run/run.h"
 #include "support/devices.h"
 #include "support/program.h"
 #include "support/steps.h"
@@ -137,6 +139,122 @@ static void a_key_of_both_kinds(struct hbg_device *device, const struct device_k
     hbg_program_destroy(program);
 }
 
+/* ---- nothing is known of how arguments and captured regions overlap ---- */
+
+static const struct hbg_args *outer;
+
+/* The first capture comes behind two tasks, or before all; scalars and regions of the build around in turn, each more than once. */
+static void captures_all(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct hbg_region x = hbg_args_region(args, 0);
+    for (int i = 0; i < *(const int *)params; i++) hbg_submit(g, ADD, hbg_inout(AT(x, i)), hbg_i32(1));
+    for (int round = 0; round < 2; round++) {
+        for (int i = 1; i < (int)outer->count; i++) {
+            struct hbg_region y = hbg_args_region(outer, i);
+            hbg_submit(g, ADD, hbg_inout(AT(y, 0)), hbg_args_scalar(outer, 0));
+            hbg_submit(g, ADD, hbg_inout(AT(y, y.shape[0] - 1)), hbg_i32(1));
+        }
+        hbg_submit(g, ADD, hbg_inout(AT(x, 2)), hbg_i32(1));
+    }
+}
+
+static void build_captures_all(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    outer = args;
+    hbg_subgraph(g, hbg_key_of("all", params, sizeof(int)), captures_all, HBG_ARGS(hbg_inout(hbg_args_region(args, 1))));
+}
+
+static void tasks_behind_a_capture_follow_one_another(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    for (int before = 0; before <= 2; before += 2) {
+        int32_t x[6] = { 0 }, line[9] = { 0 };
+        struct hbg_program *program = PROGRAM_WITH(device, build_captures_all, steps, before);
+        struct hbg_run run;
+        assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_i32(10), hbg_inout(HOST_I32(x, 6)), hbg_inout(HOST_I32(line, 6)), hbg_inout(HOST_I32(line + 3, 6))), NULL, &run), HBG_OK);
+        const struct hbg__recording *r = &device->run[0].kept->recording;
+        const struct hbg__definition *d = NULL;
+        for (uint32_t i = 0; i < r->named_count; i++)
+            if (r->named[i].definition) d = r->named[i].definition;
+        assert_non_null(d);
+        assert_int_equal(d->named_count, 4);                        /* a scalar and three regions */
+        assert_int_equal(d->head->noop_count, before / 2);          /* behind two that do not know of each other */
+        assert_int_equal(d->head->task_count, before + before / 2 + 14);
+        assert_int_equal(d->head->edge_count, before ? 2 + 14 : 13);
+        assert_int_equal(hbg_run_launch(run), HBG_OK);
+        assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
+        assert_int_equal(hbg_run_finish(run, NULL), HBG_OK);
+        int32_t expected_x[6] = { 20, 0, 2, 0, 0, 2 }, expected_line[9] = { 20, 0, 0, 20, 0, 2, 0, 0, 2 };
+        for (int i = 0; i < before; i++) expected_x[i]++;
+        assert_memory_equal(x, expected_x, sizeof x);
+        assert_memory_equal(line, expected_line, sizeof line);
+        hbg_program_destroy(program);
+    }
+}
+
+/* A scalar that is a constant where it was submitted, and one that came in through two bodies. */
+static void adds_two_of_around(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_args_scalar(outer, 1));
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_args_scalar(outer, 2));
+}
+
+static void submits_one_that_captures(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    outer = args;
+    hbg_subgraph(g, KEY("adds two"), adds_two_of_around, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+}
+
+static void build_two_levels(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    for (int32_t i = 0; i < 3; i++)
+        hbg_subgraph(g, KEY("two levels"), submits_one_that_captures, HBG_ARGS(hbg_inout(AT(hbg_args_region(args, 0), i)), hbg_i32(100 * i), hbg_args_scalar(args, 1)));
+}
+
+static void scalars_of_a_body_around(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = PROGRAM(device, build_two_levels, steps);
+    for (int32_t round = 1; round < 4; round++) {
+        int32_t x[3] = { 0 };
+        steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 3)), hbg_i32(round)));
+        for (int i = 0; i < 3; i++) assert_int_equal(x[i], 100 * i + round);
+    }
+    hbg_program_destroy(program);
+}
+
+/* A value of the build around that the body looks at is nothing that a later submission could be asked. */
+static void looks_around(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    calls++;
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(hbg_args_get_i32(outer, 1)));
+}
+
+static void build_looks_around(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    outer = args;
+    for (int i = 0; i < 2; i++) hbg_subgraph(g, KEY("looks around"), looks_around, HBG_ARGS(hbg_inout(AT(hbg_args_region(args, 0), i))));
+}
+
+static void what_a_body_sees_around_is_not_kept(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = PROGRAM(device, build_looks_around, steps);
+    calls = 0;
+    for (int32_t round = 1; round < 4; round++) {
+        int32_t x[2] = { 0 };
+        steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 2)), hbg_i32(round)));
+        for (int i = 0; i < 2; i++) assert_int_equal(x[i], round);
+        assert_int_equal(calls, 2 * round);
+    }
+    hbg_program_destroy(program);
+}
+
 /* ---- recorded again, beside the definition ---- */
 
 static struct hbg_buffer *named;
@@ -247,8 +365,9 @@ int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(what_cannot_be_kept_runs_all_the_same), DEVICE_TEST(captured_scalars_are_those_of_the_submission),
-        DEVICE_TEST(a_key_of_both_kinds), DEVICE_TEST(a_second_recording_is_the_same), DEVICE_TEST(a_second_recording_that_fails),
-        DEVICE_TEST(a_body_that_fails_lets_go_of_buffers),
+        DEVICE_TEST(a_key_of_both_kinds), DEVICE_TEST(tasks_behind_a_capture_follow_one_another), DEVICE_TEST(scalars_of_a_body_around),
+        DEVICE_TEST(what_a_body_sees_around_is_not_kept), DEVICE_TEST(a_second_recording_is_the_same),
+        DEVICE_TEST(a_second_recording_that_fails), DEVICE_TEST(a_body_that_fails_lets_go_of_buffers),
     };
     return DEVICE_TESTS_RUN(tests);
 }
