@@ -87,7 +87,7 @@ if(HBG_SANITIZE)
     set(HBG_SIM_SCALE 2)
 endif()
 foreach(test arguments:few claim:random definition:random definition_captures:random definition_guards:random definition_storage:random definition_store:random degree:round describe:few describe_bodies:few failure:random history:few host_data:few limit:random order:random poison:random
-        random_bodies:few random_graph:random reads:few replay:few scalars:few scope:random subgraph:round views:few warm:random)
+        random_bodies:few random_graph:random in_place:random reads:few replay:few scalars:few scope:random subgraph:round views:few warm:random)
     string(REGEX REPLACE ":.*" "" name ${test})
     string(REGEX REPLACE ".*:" "" mode ${test})
     add_test(NAME sim/backend/${name} COMMAND test_backend_${name})

@@ -44,7 +44,7 @@ DISTANCES, HEAP, LIMIT = "regress/distances_inside_a_body_may_change", "regress/
 SERIAL, GONE_BUFFER, GONE_PROGRAM = "regress/bodies_in_a_body_that_is_serial", "regress/definition_of_a_destroyed_buffer", "regress/guarded_memory_of_a_gone_program"
 MORE_FOR_BODIES = {
     "submission": ("backend/poison", LIMIT, HEAP, "stress/definitions"), "recorder": ("backend/poison", LIMIT, DISTANCES, HEAP, SERIAL, GONE_PROGRAM),
-    "match": (DISTANCES, HEAP, GONE_BUFFER, GONE_PROGRAM), "alias": (DISTANCES,), "capture": (SERIAL,), "definition": (GONE_BUFFER, "stress/definitions"),
+    "match": (DISTANCES, HEAP, GONE_BUFFER, GONE_PROGRAM), "alias": (DISTANCES,), "capture": (SERIAL, "backend/in_place"), "in_place": ("backend/in_place",), "subgraph": ("backend/in_place",), "definition": (GONE_BUFFER, "stress/definitions"),
     "definitions": (GONE_BUFFER, "stress/definitions"), "node": ("backend/describe_bodies", "backend/body_errors"),
 }
 MEMORY = r"memory|alloc|free|DELETE|NEW|reserve|release|create|room|fit\(|status|keep|open|if \(!\w+\) return"      # in the name of a mutant: these may be noticed where memory fails
