@@ -135,6 +135,7 @@ static void reset_counts(struct hbg_graph *g)
     g->settled = NULL;
     g->frame = NULL;
     hbg__bodies_begin(g);
+    memset(g->recent_layouts, 0, sizeof g->recent_layouts);
     memset(g->scalar_layouts, 0, sizeof g->scalar_layouts);
     memset(g->buffer_cache, 0xff, sizeof g->buffer_cache);      /* storages that do not exist */
     hbg__map_u64_clear(&g->layout_map);

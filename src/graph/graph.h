@@ -59,7 +59,7 @@ enum {
 /* Why the short way leaves a storage alone: freed, or without bytes; of a home: `wide` is in use. */
 enum { HBG__IRREGULAR_ALWAYS = 1, HBG__IRREGULAR_WIDE = 2 };
 
-enum { HBG__RECENT_MAX = 4, HBG__ANSWERS = 256 };
+enum { HBG__RECENT_MAX = 4, HBG__ANSWERS = 256, HBG__RECENT_LAYOUTS = 32 };
 
 #define HBG__NO_TYPE UINT32_MAX         /* no region has it */
 
@@ -215,6 +215,7 @@ struct hbg_graph {
     struct hbg__view_answer { uint32_t view; uint64_t question; bool answer; } answers[HBG__ANSWERS];     /* the latest, by view */
 
     struct hbg__arena tail_arena, stamp_arena, root_arena, storage_arena, cell_arena, pool_arena, grid_arena;
+    uint32_t recent_layouts[HBG__RECENT_LAYOUTS];   /* of regions, by their looks; 0: none */
     uint32_t scalar_layouts[HBG_F64 + 1];   /* by dtype; 0: not yet, but for dtype 0 */
     struct hbg__map_u64 layout_map;     /* hash of a layout -> payload offset */
     struct hbg__map_u64 buffer_map;     /* handle -> storage index: of the boundary, and with bit 32 of the build itself */

@@ -35,8 +35,18 @@ static uint32_t intern(struct hbg_graph *g, const struct hbg_layout *layout)
     }
 }
 
+/* Where a layout of these looks was kept, if it was used lately. */
+static uint32_t *recent(struct hbg_graph *g, const struct hbg_region *region)
+{
+    uint64_t looks = hbg__region_type(region);
+    for (int d = 0; d < region->rank; d++) looks = looks * 31 + (uint64_t)region->shape[d] * 5 + (uint64_t)region->stride_bytes[d];
+    return &g->recent_layouts[hbg__hash_u64(looks) % HBG__RECENT_LAYOUTS];
+}
+
 uint32_t hbg__layout_of_region(struct hbg_graph *g, const struct hbg_region *region)
 {
+    uint32_t *kept = recent(g, region);
+    if (*kept && hbg__layout_is(hbg__layout_at(g, *kept), region)) return *kept;
     struct hbg_layout l = { .dtype = (int16_t)region->dtype, .rank = region->rank, .element_bytes = (uint32_t)hbg_dtype_size(region->dtype), .count = 1 };
     for (int d = 0; d < region->rank; d++) {
         l.shape[d] = region->shape[d];
@@ -44,7 +54,7 @@ uint32_t hbg__layout_of_region(struct hbg_graph *g, const struct hbg_region *reg
         l.count *= region->shape[d];
     }
     l.contiguous = is_contiguous(&l);
-    return intern(g, &l);
+    return *kept = intern(g, &l);
 }
 
 uint32_t hbg__layout_of_scalar(struct hbg_graph *g, int dtype)

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 struct hbg__producers {
     uint32_t *mark;                     /* ascending, unique, never 0 */
@@ -20,7 +21,7 @@ static inline bool hbg__producers_add(struct hbg__producers *p, uint32_t mark)
 {
     uint32_t at = p->count;
     if (mark == 0) return true;
-    if (at > 16) {
+    if (at > 16 && p->mark[at - 1] >= mark) {
         uint32_t lo = 0, hi = at;
         while (lo < hi) {
             uint32_t middle = (lo + hi) / 2;
@@ -33,7 +34,8 @@ static inline bool hbg__producers_add(struct hbg__producers *p, uint32_t mark)
         if (at > 0 && p->mark[at - 1] == mark) return true;
     }
     if (p->count == p->capacity) return false;
-    for (uint32_t i = p->count; i > at; i--) p->mark[i] = p->mark[i - 1];
+    if (p->count > 16) memmove(p->mark + at + 1, p->mark + at, (size_t)(p->count - at) * sizeof *p->mark);
+    else for (uint32_t i = p->count; i > at; i--) p->mark[i] = p->mark[i - 1];
     p->mark[at] = mark;
     p->count++;
     return true;
