@@ -35,6 +35,8 @@ static inline uint32_t hbg__short_count(const struct hbg__short_task *t) { retur
 
 /* A producer that is not the newest so far. */
 void hbg__short_insert(struct hbg__short_task *t, uint32_t mark);
+/* Those so far join g->producers, and there is room for more. False: latched. */
+bool hbg__short_take_marks(struct hbg_graph *g, struct hbg__short_task *t);
 
 static inline void hbg__short_mark(struct hbg_graph *g, struct hbg__short_task *t, uint32_t mark)
 {
@@ -85,7 +87,7 @@ static inline bool hbg__is_cell_layout(const struct hbg_graph *g, const struct h
 }
 
 /* One access of a whole cell. */
-static inline bool hbg__short_cell(struct hbg_graph *g, struct hbg__short_task *t, uint32_t home_index, uint32_t index, bool writes)
+static HBG_ALWAYS_INLINE bool hbg__short_cell(struct hbg_graph *g, struct hbg__short_task *t, uint32_t home_index, uint32_t index, bool writes)
 {
     struct hbg__storage *home = &g->storages[home_index];
     struct hbg__cell *cell = hbg__cell_open(g, home, index);
@@ -124,7 +126,7 @@ static inline uint32_t hbg__short_storage(const struct hbg_graph *g, const struc
 }
 
 /* Settle a region that is read (in) or written (out, inout): its argument to *out, its access and its producers to t. */
-static inline bool hbg__short_region(struct hbg_graph *g, struct hbg__short_task *t, const struct hbg_region *r, bool writes,
+static HBG_ALWAYS_INLINE bool hbg__short_region(struct hbg_graph *g, struct hbg__short_task *t, const struct hbg_region *r, bool writes,
                                      struct hbg_view_arg *out)
 {
     uint32_t index = hbg__short_storage(g, r, writes);

@@ -131,15 +131,6 @@ static inline struct hbg_view_arg *arg_at(const struct hbg_graph *g, uint32_t i)
     return (struct hbg_view_arg *)(void *)(g->payload + (size_t)(g->payload_top + HBG__SUBMISSION_UNITS) * 8) + i;
 }
 
-/* Producers of arguments that went the short way join those of the submission. */
-static bool take_marks(struct hbg_graph *g, struct hbg__short_task *t)
-{
-    for (const uint32_t *mark = t->mark; mark != t->producer; mark++)
-        if (!hbg__producer_add(g, *mark)) return false;
-    t->producer = t->mark;
-    return true;
-}
-
 /* A whole cell, or all of a storage, with a plain history: like hbg__short_region(), but the layout is known by its number. */
 static inline bool put_short(struct hbg_graph *g, struct hbg__short_task *t, const struct hbg__storage *own, const struct hbg_region *r, uint32_t layout, bool writes)
 {
@@ -182,7 +173,7 @@ static inline bool put_region(struct hbg_graph *g, struct hbg__short_task *t, ui
     *arg_at(g, position) = (struct hbg_view_arg){ (uint64_t)(r->offset_bytes + own->word_bias), own->base, *layout };
     if (HBG_UNLIKELY(given->kind == HBG_ARG_UNTRACKED)) return put_untracked(g, position, own, r, *layout);
     bool writes = given->kind != HBG_ARG_IN;
-    if (HBG_UNLIKELY(t->producer > t->mark + HBG__SHORT_TASK_MARKS - HBG__SHORT_MARKS) && !take_marks(g, t)) return false;
+    if (HBG_UNLIKELY(t->producer > t->mark + HBG__SHORT_TASK_MARKS - HBG__SHORT_MARKS) && !hbg__short_take_marks(g, t)) return false;
     return HBG_LIKELY(put_short(g, t, own, r, *layout, writes)) || put_general(g, position, storage, r, writes);
 }
 
@@ -231,7 +222,7 @@ static bool put_boundary(struct hbg__call *call, const struct hbg__known *known)
         position++;
     }
     g->bodies->settled_count = (uint32_t)(t.noted - g->bodies->settled);
-    return take_marks(g, &t);
+    return hbg__short_take_marks(g, &t);
 }
 
 static bool put_extras(struct hbg_graph *g, const struct hbg__known *known)

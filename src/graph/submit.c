@@ -54,13 +54,6 @@ static HBG_NO_INLINE bool put_general(struct hbg_graph *g, int kernel, const str
     return put;
 }
 
-static HBG_NO_INLINE bool put_list(struct hbg_graph *g, int kernel, struct hbg_arg_list list, uint32_t *position)
-{
-    for (size_t i = 0; i < list.count; i++)
-        if (!put_general(g, kernel, &list.arg[i], position)) return false;
-    return true;
-}
-
 /* Where a task begins that has arguments of the general way. */
 static void begin_general(struct hbg_graph *g, size_t arg_count)
 {
@@ -90,7 +83,7 @@ static inline uint32_t kind_and_type(const struct hbg_arg *arg)
 }
 
 /* One argument, settled here. False: nothing has happened yet. */
-static inline bool put_one(struct hbg_graph *g, struct hbg__short_task *t, const struct hbg_arg *arg, struct hbg_view_arg *out)
+static HBG_ALWAYS_INLINE bool put_one(struct hbg_graph *g, struct hbg__short_task *t, const struct hbg_arg *arg, struct hbg_view_arg *out)
 {
     if (HBG_LIKELY(arg->kind - 1u < HBG_ARG_INOUT)) return hbg__short_region(g, t, &arg->u.region, arg->kind != HBG_ARG_IN, out);
     if (!is_known_scalar(g, arg)) return false;
@@ -116,6 +109,26 @@ static inline bool put_short(struct hbg_graph *g, struct hbg__short_task *t, int
     return true;
 }
 
+/* Of a list of any length; kernel is -1 for a noop. What was settled goes to g->bodies->settled, its producers to g->producers. False: latched. */
+static HBG_NO_INLINE bool put_list(struct hbg_graph *g, int kernel, struct hbg_arg_list list, uint32_t *position)
+{
+    struct hbg__bodies *b = g->bodies;
+    const struct hbg__signature *sig = (uint32_t)kernel < g->short_kernels ? &g->input->signatures[kernel] : NULL;
+    struct hbg__short_task t;
+    if (!hbg__graph_reserve(g, (void **)&b->settled, &b->settled_capacity, (uint32_t)list.count, sizeof *b->settled)) return false;
+    t.noted = b->settled;
+    t.producer = t.mark;
+    t.nobody = 0;
+    for (const struct hbg_arg *arg = list.arg, *end = arg + list.count; arg != end; arg++) {
+        bool fits = sig && (!sig->want || (*position < sig->arg_count && sig->want[*position] == kind_and_type(arg)));
+        if (HBG_UNLIKELY(t.producer > t.mark + HBG__SHORT_TASK_MARKS - HBG__SHORT_MARKS) && !hbg__short_take_marks(g, &t)) return false;
+        if (fits && put_one(g, &t, arg, first_argument(g) + *position)) ++*position;
+        else if (!put_general(g, kernel, arg, position)) return false;
+    }
+    b->settled_count = (uint32_t)(t.noted - b->settled);
+    return hbg__short_take_marks(g, &t);
+}
+
 void hbg__short_insert(struct hbg__short_task *t, uint32_t mark)
 {
     uint32_t *at = t->producer;
@@ -123,6 +136,14 @@ void hbg__short_insert(struct hbg__short_task *t, uint32_t mark)
     if (at > t->mark && at[-1] == mark) return;
     memmove(at + 1, at, (size_t)(t->producer++ - at) * sizeof *at);
     *at = mark;
+}
+
+bool hbg__short_take_marks(struct hbg_graph *g, struct hbg__short_task *t)
+{
+    for (const uint32_t *mark = t->mark; mark != t->producer; mark++)
+        if (!hbg__producer_add(g, *mark)) return false;
+    t->producer = t->mark;
+    return true;
 }
 
 /* ---- the task ------------------------------------------------------------------------------------------------------- */
@@ -191,23 +212,19 @@ struct hbg_task hbg__submit_append(struct hbg_graph *g, uint32_t kernel, uint32_
     return task;
 }
 
-/* The same where arguments took the general way, or order has to be kept; kernel is -1 for a noop. */
-static struct hbg_task append_general(struct hbg_graph *g, int kernel, uint32_t arg_count)
+/* A short list in which some arguments took the general way, or which comes after a barrier. */
+static HBG_NO_INLINE struct hbg_task append_mixed(struct hbg_graph *g, struct hbg__short_task *t, int kernel, uint32_t arg_count)
 {
-    bool noop = kernel < 0;
-    g->user_noops += noop;
-    return hbg__submit_append(g, noop ? 0 : (uint32_t)kernel, noop ? 0 : arg_count, noop ? HBG__TASK_NOOP : 0, 0, NULL, 0);
+    uint32_t settled_count = (uint32_t)(t->noted - t->access);
+    if (!t->mixed) begin_general(g, arg_count);
+    if (!hbg__short_take_marks(g, t)) return no_task(g);
+    return hbg__submit_append(g, (uint32_t)kernel, arg_count, 0, 0, t->access, settled_count);
 }
 
-/* A short list in which some arguments took the general way, or which comes after a barrier: all of it does now. */
-static HBG_NO_INLINE struct hbg_task append_mixed(struct hbg_graph *g, const struct hbg__short_task *t, int kernel, uint32_t arg_count)
+static struct hbg_task append_noop(struct hbg_graph *g)
 {
-    if (!t->mixed) begin_general(g, arg_count);
-    if (!hbg__graph_reserve(g, (void **)&g->accesses, &g->access_capacity, g->access_count + HBG__SHORT_ARGUMENTS, sizeof *g->accesses)) return no_task(g);
-    for (const uint32_t *mark = t->mark; mark != t->producer; mark++)
-        if (!hbg__producer_add(g, *mark)) return no_task(g);
-    for (const struct hbg__short_access *access = t->access; access != t->noted; access++) g->accesses[g->access_count++] = settled(access);
-    return append_general(g, kernel, arg_count);
+    g->user_noops++;
+    return hbg__submit_append(g, 0, 0, HBG__TASK_NOOP, 0, NULL, 0);
 }
 
 static HBG_COLD bool fail_call(struct hbg_graph *g, int kernel, bool noop, struct hbg_arg_list list)
@@ -250,7 +267,7 @@ static HBG_NO_INLINE struct hbg_task submit_general(struct hbg_graph *g, int ker
                         in->kernels[kernel].name, in->signatures[kernel].arg_count, hbg__s(in->signatures[kernel].arg_count), position, hbg__is(position));
         return no_task(g);
     }
-    return append_general(g, noop ? -1 : kernel, position);
+    return noop ? append_noop(g) : hbg__submit_append(g, (uint32_t)kernel, position, 0, 0, g->bodies->settled, g->bodies->settled_count);
 }
 
 /* May the list go argument by argument, without a look at room and limits in between? */
