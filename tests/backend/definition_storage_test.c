@@ -19,15 +19,20 @@ static int calls;                       /* of the body at hand */
 
 /* ---- arguments that share storage ---- */
 
-/* (a, b): a += 1, then b += a's first */
+/* a += 1; b's second = a's first * 10; b += 100 */
+static void two_on(struct hbg_graph *g, struct hbg_region a, struct hbg_region b)
+{
+    hbg_submit(g, ADD_ALL, hbg_inout(a), hbg_i32(1));
+    hbg_submit(g, SCALE, hbg_in(AT(a, 0)), hbg_out(AT(b, 1)), hbg_i32(10));
+    hbg_submit(g, ADD_ALL, hbg_inout(b), hbg_i32(100));
+}
+
+/* (a, b) */
 static void two_regions(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     (void)params;
     calls++;
-    struct hbg_region a = hbg_args_region(args, 0), b = hbg_args_region(args, 1);
-    hbg_submit(g, ADD_ALL, hbg_inout(a), hbg_i32(1));
-    hbg_submit(g, SCALE, hbg_in(AT(a, 0)), hbg_out(AT(b, 1)), hbg_i32(10));
-    hbg_submit(g, ADD_ALL, hbg_inout(b), hbg_i32(100));
+    two_on(g, hbg_args_region(args, 0), hbg_args_region(args, 1));
 }
 
 /* The program-order result of two_regions() on x with a at `a`, b at `b`, three elements each. */
@@ -67,8 +72,17 @@ static void aliases_are_guards(struct hbg_device *device, const struct device_ki
     hbg_program_destroy(program);
 }
 
+/* (k, a, b, c): neither the first nor the last of its arguments share anything. */
+static void two_of_more(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    calls++;
+    two_on(g, hbg_args_region(args, 1), hbg_args_region(args, 2));
+}
+
 /* A list of places of a and b, ended by a negative one; from HALF on they are in another storage. */
 enum { HALF = 40 };
+static int32_t third[2];
 
 static struct hbg_region place(const struct hbg_args *args, int at)
 {
@@ -78,7 +92,8 @@ static struct hbg_region place(const struct hbg_args *args, int at)
 static void build_places(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     const int (*at)[2] = *(const int (*const *)[2])params;
-    for (; (*at)[0] >= 0; at++) hbg_subgraph(g, KEY("places"), two_regions, HBG_ARGS(hbg_inout(place(args, (*at)[0])), hbg_inout(place(args, (*at)[1]))));
+    for (; (*at)[0] >= 0; at++)
+        hbg_subgraph(g, KEY("places"), two_of_more, HBG_ARGS(hbg_i32(1), hbg_inout(place(args, (*at)[0])), hbg_inout(place(args, (*at)[1])), hbg_in(hbg_args_region(args, 2))));
 }
 
 static struct hbg_program *program_of_places(struct hbg_device *device, const int (*at)[2])
@@ -95,7 +110,7 @@ static void check_places(const struct device_kind *kind, const int (*at)[2], int
     for (int i = 0; i < 2 * HALF; i++) x[i] = expected[i] = i;
     for (int i = 0; at[i][0] >= 0; i++) two_regions_plainly(expected, at[i][0], at[i][1]);
     calls = 0;
-    steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, HALF)), hbg_inout(HOST_I32(x + HALF, HALF))));
+    steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, HALF)), hbg_inout(HOST_I32(x + HALF, HALF)), hbg_in(HOST_I32(third, 2))));
     assert_memory_equal(x, expected, sizeof x);
     assert_int_equal(calls, expected_calls);
     hbg_program_destroy(program);
@@ -130,7 +145,7 @@ static const struct hbg__definition *taken(struct hbg_device *device, struct hbg
 {
     int32_t x[2 * HALF] = { 0 };
     struct hbg_run run;
-    assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(HOST_I32(x, HALF)), hbg_inout(HOST_I32(x + HALF, HALF))), NULL, &run), HBG_OK);
+    assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(HOST_I32(x, HALF)), hbg_inout(HOST_I32(x + HALF, HALF)), hbg_in(HOST_I32(third, 2))), NULL, &run), HBG_OK);
     const struct hbg__recording *r = &device->run[0].kept->recording;
     assert_int_equal(r->named_count, 1);
     const struct hbg__definition *definition = r->named[0].definition;
