@@ -104,6 +104,7 @@ MORE_ORDER = "history that is kept makes tasks wait for more, never for less"
 SEARCHES = "says when searches are long: folds and other cells come earlier or later; odd_views_test.c bounds what is looked at"
 NOT_READ = "no device reads it: docs/image-format.md"
 COMPARED = "more is compared, with the same result"
+IN_ORDER = "behind a capture tasks follow one another, whatever is known of storages"
 LATCHED = "the first error is latched, and looked at before the next thing is done"
 BETWEEN_THREADS = "definitions have left the store when the buffer is gone, but for those that another thread looks at just then"
 SCALARS = "scalars have neither group nor displacement, then and now"
@@ -316,6 +317,48 @@ ALLOWED = {
      "call->key.hash = hash_key(&call->key)"): COMPARED,
     ("src/graph/match.c", "hbg__match",
      "call->key.hash = hash_key(&call->key) (2)"): "all keys have the hash 0 then, and one chain",
+    ("src/graph/recorder.c", "build",
+     "g->short_kernels = short_kernels"): SPEED,
+    ("src/graph/recorder.c", "build",
+     "g->error.size = sizeof g->error"): "the error has that size",
+    ("src/graph/recorder.c", "build",
+     "!g->failed in status && !g->failed"): "the error is the same one",
+    ("src/graph/recorder.c", "mark_written",
+     "s->base < first in s->base < first || s->base - first >= r->named_count"): "a smaller number wraps, and is too large",
+    ("src/graph/recorder.c", "mark_written",
+     "s->base - first >= r->named_count in s->base < first || s->base - first >= r->named_count"): "no base lies behind those that are named",
+    ("src/graph/recorder.c", "copy_boundary",
+     "d->arg[i].is_empty = d->arg[i].is_empty || r->shape[k] == 0"): COMPARED,
+    ("src/graph/recorder.c", "copy_boundary",
+     "d->arg[i].is_empty in d->arg[i].is_empty || r->shape[k] == 0"): COMPARED,
+    ("src/graph/recorder.c", "copy_boundary",
+     "r->shape[k] == 0 in d->arg[i].is_empty || r->shape[k] == 0"): COMPARED,
+    ("src/graph/recorder.c", "hbg__record_body",
+     "hbg__recording_reset(&g->bodies->recording, &g->input->buffers)"): "the next build does so",
+    ("src/graph/recorder.c", "hbg__verify_body",
+     "again->image_bytes == d->head->image_bytes in again->image_bytes == d->head->image_bytes && memcmp(again, d->head, again->image_bytes) == 0"): "the size stands in the head, which is compared",
+    ("src/graph/capture.c", "hbg__graph_serialize",
+     "if (!hbg__gather_leaves(g, 0)) return false"): LATCHED,
+    ("src/graph/capture.c", "hbg__capture",
+     "s->flags = HBG__STORAGE_WHOLES"): IN_ORDER,
+    ("src/graph/capture.c", "hbg__capture",
+     "hbg__storage_set_irregular(s, HBG__IRREGULAR_ALWAYS)"): IN_ORDER,
+    ("src/graph/capture.c", "hbg__capture",
+     "if (!*known) return NULL"): "the build around says so",
+    ("src/graph/in_place.c", "run_body",
+     "hbg__short_way_renew(g) (2)"): SPEED,
+    ("src/graph/in_place.c", "run_body",
+     "!g->failed in !g->failed && g->scope_depth != frame->scope_depth"): LATCHED,
+    ("src/graph/alias.c", "collect",
+     "if (!s) return false"): "hbg__call_check() and match.c have found it",
+    ("src/graph/alias.c", "collect",
+     "return false"): LATCHED,
+    ("src/graph/alias.c", "hbg__alias_groups",
+     "b->group[i].size_bytes = 0"): "of one without bytes nothing is reached",
+    ("src/graph/alias.c", "hbg__alias_groups",
+     "if (!collect(g, arg, count, &ranges)) return false"): LATCHED,
+    ("src/graph/match.c", "hbg__match",
+     "!g->failed in first.what && !*in_place && !g->failed"): "of a build that failed no more is told",
 }
 
 
