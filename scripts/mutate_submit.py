@@ -47,7 +47,7 @@ MORE_FOR_BODIES = {
     "match": (DISTANCES, HEAP, GONE_BUFFER, GONE_PROGRAM), "alias": (DISTANCES,), "capture": (SERIAL, "backend/in_place"), "in_place": ("backend/in_place",), "subgraph": ("backend/in_place",), "definition": (GONE_BUFFER, "stress/definitions"),
     "definitions": (GONE_BUFFER, "stress/definitions"), "node": ("backend/describe_bodies", "backend/body_errors"),
 }
-MEMORY = r"memory|alloc|free|DELETE|NEW|reserve|release|create|room|fit\(|status|keep|open|if \(!\w+\) return"      # in the name of a mutant: these may be noticed where memory fails
+MEMORY = r"memory|alloc|free|DELETE|NEW|reserve|release|create|room|fit\(|status|keep|open|unpin|if \(!\w+\) return"      # in the name of a mutant: these may be noticed where memory fails
 FAULTS = ("fault/allocation", "fault/refusal")
 SCALES = {suite: 10 for suite in (*IMAGES, *HAZARDS, *STORAGES, *BODIES, *sum(MORE_FOR_BODIES.values(), ()), *FAULTS)}
 SCALES |= {"backend/random_bodies": 5, "stress/definitions": 3}                # HBG_TEST_SCALE

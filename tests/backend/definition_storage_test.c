@@ -140,6 +140,41 @@ static void build_elements(struct hbg_graph *g, const struct hbg_args *args, con
     hbg_subgraph(g, KEY("elements"), elements, HBG_ARGS(hbg_inout(place(args, 10)), hbg_inout(place(args, *b))));
 }
 
+/* (a, b): in a body whose arguments share storage at whatever distance, one inside is recorded once. */
+static void one_inside(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    calls++;
+    hbg_submit(g, ADD_ALL, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1));
+}
+
+static void around_one(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    for (int i = 0; i < 4; i++) hbg_subgraph(g, KEY("one inside"), one_inside, HBG_ARGS(hbg_inout(hbg_args_region(args, i % 2))));
+}
+
+static void build_around_one(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region x = hbg_args_region(args, 0);
+    for (int i = 0; i < 3; i++) hbg_subgraph(g, KEY("around one"), around_one, HBG_ARGS(hbg_inout(hbg_slice(x, 0, 3, 6)), hbg_inout(hbg_slice(x, 0, 3 + i, 6 + i))));
+}
+
+static void one_inside_of_whatever_distance(struct hbg_device *device, const struct device_kind *kind)
+{
+    static const int32_t expected[8] = { 0, 0, 0, 8, 10, 12, 4, 2 };
+    (void)kind;
+    struct hbg_program *program = PROGRAM(device, build_around_one, steps);
+    int32_t x[8] = { 0 };
+    calls = 0;
+    struct hbg_result result = steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 8))));
+    assert_memory_equal(x, expected, sizeof x);
+    assert_int_equal(calls, 1);
+    assert_int_equal(result.subgraphs_recorded, 2);
+    hbg_program_destroy(program);
+}
+
 /* The definition that a program of one submission takes. */
 static const struct hbg__definition *taken(struct hbg_device *device, struct hbg_program *program)
 {
@@ -301,10 +336,10 @@ static void buffers_are_arguments(struct hbg_device *device, const struct device
 int main(void)
 {
     static const struct device_test tests[] = {
-        DEVICE_TEST(aliases_are_guards), DEVICE_TEST(definitions_are_for_what_is_shared),
-        DEVICE_TEST(for_any_distance_all_come_one_after_the_other),
-        DEVICE_TEST(of_two_that_fit_the_one_with_less_order_is_taken), DEVICE_TEST(buffers_that_a_body_names_make_edges),
-        DEVICE_TEST(a_body_inside_of_one_that_captures), DEVICE_TEST(buffers_are_arguments),
+        DEVICE_TEST(aliases_are_guards), DEVICE_TEST(definitions_are_for_what_is_shared), DEVICE_TEST(one_inside_of_whatever_distance),
+        DEVICE_TEST(for_any_distance_all_come_one_after_the_other), DEVICE_TEST(of_two_that_fit_the_one_with_less_order_is_taken),
+        DEVICE_TEST(buffers_that_a_body_names_make_edges), DEVICE_TEST(a_body_inside_of_one_that_captures),
+        DEVICE_TEST(buffers_are_arguments),
     };
     return DEVICE_TESTS_RUN(tests);
 }

@@ -68,12 +68,18 @@ static void inner_body(struct hbg_graph *g, const struct hbg_args *args, const v
     hbg_submit(g, NOTHING, hbg_inout(hbg_args_region(args, 0)), hbg_args_scalar(args, 1));
 }
 
+/* A submission that does nothing says why. */
+static void submit_body(struct hbg_graph *g, struct hbg_key key, hbg_build_fn *fn, struct hbg_arg_list list)
+{
+    if (hbg_subgraph(g, key, fn, list).id == UINT32_MAX && hbg_graph_error(g, NULL) == HBG_OK) hbg_graph_fail(g, 2, "a body was lost");
+}
+
 static void body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     const struct life_params *p = params;
     const int32_t *amounts = hbg_read(g, hbg_args_region(args, 1));
     hbg_submit(g, NOTHING, hbg_in(hbg_buffer_region(p->buffer, 64, HBG_U8, HBG_SHAPE(64))), hbg_inout(hbg_args_region(args, 0)));
-    hbg_subgraph(g, hbg_key_of("inner", NULL, 0), inner_body, HBG_ARGS(hbg_inout(hbg_args_region(args, 0)), hbg_args_scalar(args, 2)));
+    submit_body(g, hbg_key_of("inner", NULL, 0), inner_body, HBG_ARGS(hbg_inout(hbg_args_region(args, 0)), hbg_args_scalar(args, 2)));
     for (int32_t sign = -1; amounts && sign <= 1; sign += 2) hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(sign * amounts[0]));
 }
 
@@ -96,13 +102,13 @@ static void bodies_of(struct hbg_graph *g, const struct hbg_args *args, const st
     struct hbg_region square = hbg_args_region(args, 0), amounts = hbg_args_region(args, 1);
     for (int64_t i = 0; i < 6 && i < square.shape[0]; i++) {
         struct hbg_arg amount = i % 2 ? hbg_args_scalar(args, 2) : hbg_i32((int32_t)i);
-        hbg_subgraph(g, HBG_KEY("body", *p), body, HBG_ARGS(hbg_inout(hbg_index(square, 0, i / 2)), hbg_in(amounts), amount));
+        submit_body(g, HBG_KEY("body", *p), body, HBG_ARGS(hbg_inout(hbg_index(square, 0, i / 2)), hbg_in(amounts), amount));
     }
     struct hbg_arg wide[WIDE_ARGS];
     for (int64_t i = 0; i < WIDE_ARGS; i++) wide[i] = hbg_inout(hbg_slice(hbg_index(square, 0, 0), 0, i % 10, i % 10 + 2));
-    for (int i = 0; i < 2; i++) hbg_subgraph(g, hbg_key_of("wide", NULL, 0), wide_body, (struct hbg_arg_list){ wide, WIDE_ARGS });
+    for (int i = 0; i < 2; i++) submit_body(g, hbg_key_of("wide", NULL, 0), wide_body, (struct hbg_arg_list){ wide, WIDE_ARGS });
     captured = hbg_index(square, 0, 0);
-    for (int32_t i = 0; i < 2; i++) hbg_subgraph(g, hbg_key_of("captures", NULL, 0), capturing_body, HBG_ARGS(hbg_i32(2 * i - 1)));
+    for (int32_t i = 0; i < 2; i++) submit_body(g, hbg_key_of("captures", NULL, 0), capturing_body, HBG_ARGS(hbg_i32(2 * i - 1)));
 }
 
 static void many_kinds(struct hbg_graph *g, const struct hbg_args *args, const void *params)

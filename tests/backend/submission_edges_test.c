@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* submission_edges_test.c - to the build around it a submission is a task that accesses its list: of random lists, some of tasks and some of
+ * bodies, those that share bytes which one of them writes are ordered, and not many more than where all are tasks. Nothing is executed. With
+ * HBG_TEST_SEED a failure is seen again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <hbg/hbg.h>
+#include "base/rng.h"
+#include "support/devices.h"
+#include "support/edges.h"
+#include "support/program.h"
+#include "support/steps.h"
+
+enum { STEPS_OF_A_PLAN = 24, ELEMENTS = 24, OVERLAP = 8, REGIONS = 2 };
+
+static int nothing(const struct hbg_task_view *t) { (void)t; return 0; }
+static const struct hbg_kernel kernels[] = { HBG_KERNEL(0, nothing, NULL) };
+
+static struct hbg_buffer *buffer;
+
+struct plan { uint64_t seed; int bodies; };         /* of a hundred lists */
+
+/* What a step reads and writes: an element a bit. Arguments 0 and 1 overlap, so they are one. */
+enum { OVERLAPPING, APART, BUFFER, STORAGES };
+struct access { uint64_t reads[STORAGES], writes[STORAGES]; };
+static struct access accessed[STEPS_OF_A_PLAN];
+static struct hbg_task task[STEPS_OF_A_PLAN];
+
+static int draw(struct hbg__rng *rng, int low, int high) { return (int)hbg__rng_between(rng, low, high); }
+
+static struct hbg_region draw_view(struct hbg__rng *rng, struct hbg_region x)
+{
+    int lo = draw(rng, 0, ELEMENTS - 2);
+    switch (draw(rng, 0, 9)) {
+    case 0: case 1: return x;
+    case 2: case 3: case 4: case 5: return hbg_cell(x, HBG_SHAPE(4), HBG_SHAPE(draw(rng, 0, ELEMENTS / 4 - 1)));
+    case 6: return hbg_slice(x, 0, lo, draw(rng, lo, ELEMENTS));
+    case 7: return hbg_permute(hbg_reshape(x, HBG_SHAPE(4, ELEMENTS / 4)), HBG_SHAPE(1, 0));
+    case 8: return hbg_slice(hbg_reshape(x, HBG_SHAPE(4, ELEMENTS / 4)), 1, lo % 6, lo % 6 + 1);
+    default: return hbg_cast_view(x, HBG_I64);
+    }
+}
+
+/* The elements of a view, the first of its storage lying at `first`. */
+static uint64_t elements_of(const struct hbg_region *r, int first)
+{
+    uint64_t all = 0;
+    int64_t size = hbg_dtype_size(r->dtype), index[2] = { 0 }, count[2] = { r->rank > 0 ? r->shape[0] : 1, r->rank > 1 ? r->shape[1] : 1 };
+    for (index[0] = 0; index[0] < count[0]; index[0]++)
+        for (index[1] = 0; index[1] < count[1]; index[1]++) {
+            int64_t at = r->offset_bytes;
+            for (int d = 0; d < r->rank; d++) at += index[d] * r->stride_bytes[d];
+            for (int64_t byte = at; byte < at + size; byte += 4) all |= (uint64_t)1 << (first + byte / 4);
+        }
+    return all;
+}
+
+static struct hbg_arg draw_arg(struct hbg__rng *rng, const struct hbg_args *args, bool has_grid, int reads, struct access *access)
+{
+    int which = draw(rng, 0, 3);
+    struct hbg_region x = which < 3 ? hbg_args_region(args, which) : hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(ELEMENTS));
+    struct hbg_region r = has_grid ? draw_view(rng, x) : draw(rng, 0, 3) ? x : hbg_cell(x, HBG_SHAPE(4), HBG_SHAPE(draw(rng, 0, 5)));
+    int how = draw(rng, 0, reads + 4), storage = which < 2 ? OVERLAPPING : which == 2 ? APART : BUFFER;
+    uint64_t elements = elements_of(&r, which == 1 ? ELEMENTS - OVERLAP : 0);
+    if (how == reads + 4) return hbg_untracked(r);
+    if (how != reads && how != reads + 1) access->reads[storage] |= elements;
+    if (how >= reads) access->writes[storage] |= elements;
+    return how < reads ? hbg_in(r) : how < reads + 2 ? hbg_out(r) : hbg_inout(r);
+}
+
+static void no_body(struct hbg_graph *g, const struct hbg_args *args, const void *params) { (void)g, (void)args, (void)params; }
+
+/* Half of the plans have views of few kinds, so that whole storages and cells keep plain histories; a third read most of the time. */
+static void build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    const struct plan *plan = params;
+    struct hbg__rng rng, which;
+    hbg__rng_seed(&rng, plan->seed);
+    hbg__rng_seed(&which, plan->seed + 1);
+    memset(accessed, 0, sizeof accessed);
+    for (int i = 0; i < STEPS_OF_A_PLAN; i++) {
+        struct hbg_arg list[REGIONS + 1];
+        size_t count = 0;
+        for (int regions = draw(&rng, 1, REGIONS); regions > 0; regions--) list[count++] = draw_arg(&rng, args, plan->seed % 2, plan->seed % 3 ? 5 : 30, &accessed[i]);
+        if (i && draw(&rng, 0, 15) == 0) list[count++] = hbg_after(task[draw(&rng, 0, i - 1)]);
+        bool body = draw(&which, 0, 99) < plan->bodies;
+        struct hbg_arg_list all = { list, count };
+        task[i] = body ? hbg_subgraph(g, KEY("none"), no_body, all) : hbg_submit_args(g, 0, all);
+        if (draw(&rng, 0, 60) == 0) hbg_barrier(g);
+    }
+}
+
+static bool conflict(const struct access *a, const struct access *b)
+{
+    uint64_t both = 0;
+    for (int s = 0; s < STORAGES; s++) both |= (a->writes[s] & (b->reads[s] | b->writes[s])) | (a->reads[s] & b->writes[s]);
+    return both != 0;
+}
+
+/* How many pairs of tasks are ordered; those that must be are. */
+static uint64_t check_plan(struct hbg_device *device, const struct plan *plan)
+{
+    static int32_t memory[2 * ELEMENTS], apart[ELEMENTS];
+    struct hbg_program *program = PROGRAM_WITH(device, build, kernels, *plan);
+    struct edges edges;
+    struct closure closure;
+    program_edges(program, HBG_ARGS(hbg_inout(HOST_I32(memory, ELEMENTS)), hbg_inout(HOST_I32(memory + ELEMENTS - OVERLAP, ELEMENTS)), hbg_inout(HOST_I32(apart, ELEMENTS))), &edges);
+    closure_of_edges(&closure, &edges, false);
+    for (int i = 0; i < STEPS_OF_A_PLAN; i++)
+        for (int j = i + 1; j < STEPS_OF_A_PLAN; j++)
+            if (conflict(&accessed[i], &accessed[j]) && !closure_before(&closure, task[i].id, task[j].id))
+                fail_msg("HBG_TEST_SEED=%llu, of a hundred %d bodies: step %d is not before step %d", (unsigned long long)plan->seed, plan->bodies, i, j);
+    uint64_t pairs = closure_pairs(&closure);
+    closure_free(&closure);
+    edges_free(&edges);
+    hbg_program_destroy(program);
+    return pairs;
+}
+
+static void what_conflicts_is_ordered(struct hbg_device *device, const struct device_kind *kind)
+{
+    uint64_t seed = test_seed(0xed9e5 + (uint64_t)kind->workers * 2 + kind->discrete), plainly = 0, with = 0;
+    assert_int_equal(hbg_buffer_create(device, ELEMENTS * sizeof(int32_t), &buffer), HBG_OK);
+    for (int i = 0, count = test_scaled(400); i < count; i++, seed++) {
+        plainly += check_plan(device, &(struct plan){ seed, 0 });
+        with += check_plan(device, &(struct plan){ seed, i % 3 ? 50 : 100 });
+    }
+    print_message("of %d pairs %llu of tasks are ordered, %llu with bodies\n", test_scaled(400) * STEPS_OF_A_PLAN * (STEPS_OF_A_PLAN - 1) / 2, (unsigned long long)plainly, (unsigned long long)with);
+    assert_true(with < plainly + plainly / 10);
+    hbg_buffer_destroy(buffer);
+}
+
+int main(void)
+{
+    static const struct device_test tests[] = { DEVICE_TEST(what_conflicts_is_ordered) };
+    return DEVICE_TESTS_RUN(tests);
+}
