@@ -277,11 +277,14 @@ static void around_one_that_captures(struct hbg_graph *g, const struct hbg_args 
     if (*(const int *)params) hbg_graph_fail(g, 1, "at the end");
 }
 
+static struct hbg_graph *around;
+
 static void names_a_buffer(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     calls++;
+    if (*(const int *)params == 2) hbg_barrier(around);             /* which is not to be touched now */
     hbg_submit(g, COPY, hbg_in(AT(hbg_buffer_region(named, 0, HBG_I32, HBG_SHAPE(1)), 0)), hbg_out(hbg_args_region(args, 0)));
-    if (*(const int *)params) hbg_graph_fail(g, 1, "at the end");
+    if (*(const int *)params == 1) hbg_graph_fail(g, 1, "at the end");
 }
 
 static void build_around(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -292,6 +295,7 @@ static void build_around(struct hbg_graph *g, const struct hbg_args *args, const
 
 static void build_names(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
+    around = g;
     hbg_subgraph(g, hbg_key_of("names", params, sizeof(int)), names_a_buffer, HBG_ARGS(hbg_out(AT(hbg_args_region(args, 0), 3))));
 }
 
@@ -331,6 +335,41 @@ static void build_fails_the_second_time(struct hbg_graph *g, const struct hbg_ar
     for (int i = 0; i < 2; i++) hbg_subgraph(g, KEY("second"), fails_the_second_time, HBG_ARGS(hbg_inout(AT(hbg_args_region(args, 0), 0))));
 }
 
+static void inside_of_a_toggle(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1));
+}
+
+static void toggles(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_subgraph(g, KEY("inside"), inside_of_a_toggle, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(calls++));
+}
+
+static void build_toggles(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    for (int i = 0; i < 2; i++) hbg_subgraph(g, KEY("toggles"), toggles, HBG_ARGS(hbg_inout(AT(hbg_args_region(args, 0), 0))));
+}
+
+/* One with a body inside that can be found again is compared as others are. */
+static void a_second_recording_that_differs(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    int32_t x[1] = { 0 };
+    setenv("HBG_VERIFY_REPLAY", "1", 1);
+    struct hbg_device *device = device_open(kind->spec, NULL);
+    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_program *program = PROGRAM(device, build_toggles, steps);
+    calls = 0;
+    struct hbg_error error = program_run_fails(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), HBG_E_IMAGE);
+    assert_non_null(strstr(error.text, "\"toggles\": recording its body again gives another image"));
+    hbg_program_destroy(program);
+    device_close(device);
+}
+
 static void a_second_recording_that_fails(struct hbg_device *unused, const struct device_kind *kind)
 {
     (void)unused;
@@ -348,17 +387,21 @@ static void a_second_recording_that_fails(struct hbg_device *unused, const struc
 
 static void a_body_that_fails_lets_go_of_buffers(struct hbg_device *unused, const struct device_kind *kind)
 {
-    static const int yes = 1;
+    static const struct { int how; enum hbg_status status; const char *text; } cases[] = {
+        { 1, HBG_E_BUILD, "at the end (in subgraph \"names\")" }, { 2, HBG_E_ORDER, "a graph of its own" },
+    };
     (void)unused;
-    int32_t x[4];
-    struct hbg_device *device = device_open(kind->spec, NULL);
-    assert_int_equal(hbg_buffer_create(device, sizeof(int32_t), &named), HBG_OK);
-    struct hbg_program *program = PROGRAM_WITH(device, build_names, steps, yes);
-    struct hbg_error error = program_run_fails(program, HBG_ARGS(hbg_out(HOST_I32(x, 4))), HBG_E_BUILD);
-    assert_non_null(strstr(error.text, "at the end (in subgraph \"names\")"));
-    hbg_program_destroy(program);
-    hbg_buffer_destroy(named);
-    device_close(device);
+    for (int i = 0; i < 2; i++) {
+        int32_t x[4];
+        struct hbg_device *device = device_open(kind->spec, NULL);
+        assert_int_equal(hbg_buffer_create(device, sizeof(int32_t), &named), HBG_OK);
+        struct hbg_program *program = PROGRAM_WITH(device, build_names, steps, cases[i].how);
+        struct hbg_error error = program_run_fails(program, HBG_ARGS(hbg_out(HOST_I32(x, 4))), cases[i].status);
+        if (!strstr(error.text, cases[i].text)) fail_msg("%s", error.text);
+        hbg_program_destroy(program);
+        hbg_buffer_destroy(named);
+        device_close(device);
+    }
 }
 
 int main(void)
@@ -367,7 +410,8 @@ int main(void)
         DEVICE_TEST(what_cannot_be_kept_runs_all_the_same), DEVICE_TEST(captured_scalars_are_those_of_the_submission),
         DEVICE_TEST(a_key_of_both_kinds), DEVICE_TEST(tasks_behind_a_capture_follow_one_another), DEVICE_TEST(scalars_of_a_body_around),
         DEVICE_TEST(what_a_body_sees_around_is_not_kept), DEVICE_TEST(a_second_recording_is_the_same),
-        DEVICE_TEST(a_second_recording_that_fails), DEVICE_TEST(a_body_that_fails_lets_go_of_buffers),
+        DEVICE_TEST(a_second_recording_that_differs), DEVICE_TEST(a_second_recording_that_fails),
+        DEVICE_TEST(a_body_that_fails_lets_go_of_buffers),
     };
     return DEVICE_TESTS_RUN(tests);
 }

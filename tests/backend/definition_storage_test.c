@@ -80,13 +80,13 @@ static void two_of_more(struct hbg_graph *g, const struct hbg_args *args, const 
     two_on(g, hbg_args_region(args, 1), hbg_args_region(args, 2));
 }
 
-/* A list of places of a and b, ended by a negative one; from HALF on they are in another storage. */
-enum { HALF = 40 };
+/* A list of places of a and b, ended by a negative one; from FAR on they are in another storage, which does not touch the first. */
+enum { HALF = 40, FAR = 2 * HALF };
 static int32_t third[2];
 
 static struct hbg_region place(const struct hbg_args *args, int at)
 {
-    return hbg_slice(hbg_args_region(args, at / HALF), 0, at % HALF, at % HALF + 3);
+    return hbg_slice(hbg_args_region(args, at / FAR), 0, at % FAR, at % FAR + 3);
 }
 
 static void build_places(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -106,11 +106,11 @@ static void check_places(const struct device_kind *kind, const int (*at)[2], int
 {
     struct hbg_device *device = device_open(kind->spec, NULL);
     struct hbg_program *program = program_of_places(device, at);
-    int32_t x[2 * HALF], expected[2 * HALF];
-    for (int i = 0; i < 2 * HALF; i++) x[i] = expected[i] = i;
+    int32_t x[FAR + HALF], expected[FAR + HALF];
+    for (int i = 0; i < FAR + HALF; i++) x[i] = expected[i] = i;
     for (int i = 0; at[i][0] >= 0; i++) two_regions_plainly(expected, at[i][0], at[i][1]);
     calls = 0;
-    steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, HALF)), hbg_inout(HOST_I32(x + HALF, HALF)), hbg_in(HOST_I32(third, 2))));
+    steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, HALF)), hbg_inout(HOST_I32(x + FAR, HALF)), hbg_in(HOST_I32(third, 2))));
     assert_memory_equal(x, expected, sizeof x);
     assert_int_equal(calls, expected_calls);
     hbg_program_destroy(program);
@@ -120,9 +120,10 @@ static void check_places(const struct device_kind *kind, const int (*at)[2], int
 static void definitions_are_for_what_is_shared(struct hbg_device *unused, const struct device_kind *kind)
 {
     (void)unused;
-    static const int shared_first[][2] = { { 6, 6 }, { 0, HALF }, { 5, 5 }, { 10, 0 }, { HALF + 1, 1 }, { HALF, HALF + 20 }, { -1, 0 } };
+    static const int shared_first[][2] = { { 6, 6 }, { 0, FAR }, { 5, 5 }, { FAR + 1, 1 }, { -1, 0 } }, beside[][2] = { { 6, 6 }, { 10, 0 }, { 0, FAR }, { FAR, FAR + 20 }, { -1, 0 } };
     static const int apart_between[][2] = { { 8, 9 }, { 0, 10 }, { 12, 14 }, { 21, 20 }, { 30, 32 }, { 4, 5 }, { -1, 0 } };
     check_places(kind, shared_first, 2);
+    check_places(kind, beside, 2);
     check_places(kind, apart_between, 3);           /* at a distance, apart, and as wholes from then on */
 }
 
@@ -140,37 +141,45 @@ static void build_elements(struct hbg_graph *g, const struct hbg_args *args, con
     hbg_subgraph(g, KEY("elements"), elements, HBG_ARGS(hbg_inout(place(args, 10)), hbg_inout(place(args, *b))));
 }
 
-/* (a, b): in a body whose arguments share storage at whatever distance, one inside is recorded once. */
-static void one_inside(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+/* (a, b, c): in a body whose arguments share storage at whatever distance, those inside are recorded once for what is known of theirs. */
+static void add_to_all(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     (void)params;
     calls++;
-    hbg_submit(g, ADD_ALL, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1));
+    for (int i = 0; i < (int)args->count; i++) hbg_submit(g, ADD_ALL, hbg_inout(hbg_args_region(args, i)), hbg_i32(1));
 }
 
-static void around_one(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+static void around_some(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     (void)params;
-    for (int i = 0; i < 4; i++) hbg_subgraph(g, KEY("one inside"), one_inside, HBG_ARGS(hbg_inout(hbg_args_region(args, i % 2))));
+    struct hbg_region a = hbg_args_region(args, 0), b = hbg_args_region(args, 1), c = hbg_args_region(args, 2);
+    for (int i = 0; i < 2; i++) {
+        hbg_subgraph(g, KEY("all three"), add_to_all, HBG_ARGS(hbg_inout(a), hbg_inout(b), hbg_inout(c)));
+        hbg_subgraph(g, KEY("two apart"), add_to_all, HBG_ARGS(hbg_inout(c), hbg_inout(a)));
+        hbg_subgraph(g, KEY("one"), add_to_all, HBG_ARGS(hbg_inout(a)));
+        hbg_subgraph(g, KEY("one"), add_to_all, HBG_ARGS(hbg_inout(b)));
+    }
 }
 
-static void build_around_one(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+static void build_around_some(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     (void)params;
     struct hbg_region x = hbg_args_region(args, 0);
-    for (int i = 0; i < 3; i++) hbg_subgraph(g, KEY("around one"), around_one, HBG_ARGS(hbg_inout(hbg_slice(x, 0, 3, 6)), hbg_inout(hbg_slice(x, 0, 3 + i, 6 + i))));
+    for (int i = 0; i < 3; i++)
+        hbg_subgraph(g, KEY("around"), around_some, HBG_ARGS(hbg_inout(hbg_slice(x, 0, 3, 6)), hbg_inout(hbg_slice(x, 0, 3 + i, 6 + i)), hbg_inout(hbg_args_region(args, 1))));
 }
 
-static void one_inside_of_whatever_distance(struct hbg_device *device, const struct device_kind *kind)
+static void bodies_inside_of_whatever_distance(struct hbg_device *device, const struct device_kind *kind)
 {
-    static const int32_t expected[8] = { 0, 0, 0, 8, 10, 12, 4, 2 };
+    static const int32_t expected[8] = { 0, 0, 0, 22, 26, 30, 8, 4 };
     (void)kind;
-    struct hbg_program *program = PROGRAM(device, build_around_one, steps);
-    int32_t x[8] = { 0 };
+    struct hbg_program *program = PROGRAM(device, build_around_some, steps);
+    int32_t x[8] = { 0 }, c[2] = { 0 };
     calls = 0;
-    struct hbg_result result = steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 8))));
+    struct hbg_result result = steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 8)), hbg_inout(HOST_I32(c, 2))));
     assert_memory_equal(x, expected, sizeof x);
-    assert_int_equal(calls, 1);
+    for (int i = 0; i < 2; i++) assert_int_equal(c[i], 3 * 2 * 2);
+    assert_int_equal(calls, 4);         /* "all three" for the distance 0, and where nothing is known of it */
     assert_int_equal(result.subgraphs_recorded, 2);
     hbg_program_destroy(program);
 }
@@ -178,9 +187,9 @@ static void one_inside_of_whatever_distance(struct hbg_device *device, const str
 /* The definition that a program of one submission takes. */
 static const struct hbg__definition *taken(struct hbg_device *device, struct hbg_program *program)
 {
-    int32_t x[2 * HALF] = { 0 };
+    int32_t x[FAR + HALF] = { 0 };
     struct hbg_run run;
-    assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(HOST_I32(x, HALF)), hbg_inout(HOST_I32(x + HALF, HALF)), hbg_in(HOST_I32(third, 2))), NULL, &run), HBG_OK);
+    assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(HOST_I32(x, HALF)), hbg_inout(HOST_I32(x + FAR, HALF)), hbg_in(HOST_I32(third, 2))), NULL, &run), HBG_OK);
     const struct hbg__recording *r = &device->run[0].kept->recording;
     assert_int_equal(r->named_count, 1);
     const struct hbg__definition *definition = r->named[0].definition;
@@ -191,7 +200,7 @@ static const struct hbg__definition *taken(struct hbg_device *device, struct hbg
 
 static void for_any_distance_all_come_one_after_the_other(struct hbg_device *device, const struct device_kind *kind)
 {
-    static const int places[] = { 10, 12, 9, HALF, 11 };
+    static const int places[] = { 10, 12, 9, FAR, 11 };
     static const uint32_t edges[] = { 3, 5, 5, 0, 5 };
     (void)kind;
     for (int i = 0; i < 5; i++) {
@@ -336,7 +345,7 @@ static void buffers_are_arguments(struct hbg_device *device, const struct device
 int main(void)
 {
     static const struct device_test tests[] = {
-        DEVICE_TEST(aliases_are_guards), DEVICE_TEST(definitions_are_for_what_is_shared), DEVICE_TEST(one_inside_of_whatever_distance),
+        DEVICE_TEST(aliases_are_guards), DEVICE_TEST(definitions_are_for_what_is_shared), DEVICE_TEST(bodies_inside_of_whatever_distance),
         DEVICE_TEST(for_any_distance_all_come_one_after_the_other), DEVICE_TEST(of_two_that_fit_the_one_with_less_order_is_taken),
         DEVICE_TEST(buffers_that_a_body_names_make_edges), DEVICE_TEST(a_body_inside_of_one_that_captures),
         DEVICE_TEST(buffers_are_arguments),

@@ -180,10 +180,47 @@ static void scalars_come_in_through_bodies(struct hbg_device *device, const stru
     hbg_program_destroy(program);
 }
 
+/* A body that is recorded inside of one in place, and takes a scalar of it that is a constant there, or bound. */
+static const struct hbg_args *outer;
+static int32_t generation;
+
+static void takes_a_scalar(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_args_scalar(outer, 1));
+}
+
+static void around_a_taker(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    outer = args;
+    hbg_subgraph(g, HBG_KEY("taker", generation), takes_a_scalar, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+}
+
+static void build_around_takers(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    for (int i = 0; i < 4; i++) hbg_subgraph(g, KEY("around"), around_a_taker, HBG_ARGS(hbg_inout(AT(hbg_args_region(args, 0), i)), i % 2 ? hbg_args_scalar(args, 1) : hbg_i32(10 + i)));
+}
+
+static void scalars_that_are_captured(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = PROGRAM(device, build_around_takers, steps);
+    for (generation = 0; generation < 3; generation++) {
+        int32_t x[4] = { 0 };
+        steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 4)), hbg_i32(generation)));
+        for (int i = 0; i < 4; i++) assert_int_equal(x[i], i % 2 ? generation : 10 + i);
+        mark_all(device);
+    }
+    hbg_program_destroy(program);
+}
+
 int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(tasks_come_between_entry_and_end), DEVICE_TEST(misuse_has_a_name), DEVICE_TEST(scalars_come_in_through_bodies),
+        DEVICE_TEST(scalars_that_are_captured),
     };
     return DEVICE_TESTS_RUN(tests);
 }

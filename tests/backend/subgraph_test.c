@@ -244,6 +244,12 @@ static void body_binds_a_region_around(struct hbg_graph *g, const struct hbg_arg
     hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_args_scalar(around_args, 0));
 }
 
+static void body_reads_too_far(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_read(g, hbg_slice(hbg_args_region(args, 0), 0, 0, 2));
+}
+
 static void keep_an_ended_region(struct hbg_graph *g)
 {
     hbg_scope_begin(g, HBG_SCOPE_AUTO);
@@ -262,9 +268,10 @@ BUILD(inner_task_outside, hbg_subgraph(g, KEY("b"), body_keeps_its_task, HBG_ARG
 BUILD(outer_task_inside, kept_task = hbg_submit(g, ADD, hbg_inout(x), hbg_i32(1)); hbg_subgraph(g, KEY("b"), body_uses_a_kept_task, HBG_ARGS(hbg_inout(x))))
 BUILD(inner_task_in_a_list, hbg_subgraph(g, KEY("b"), body_keeps_its_task, HBG_ARGS(hbg_in(x))); hbg_subgraph(g, KEY("b"), body_writes, HBG_ARGS(hbg_inout(x), hbg_after(kept_task))))
 BUILD(inner_region_outside, hbg_subgraph(g, KEY("b"), body_keeps_its_task, HBG_ARGS(hbg_in(x))); hbg_submit(g, COPY, hbg_in(kept_region), hbg_out(x)))
-BUILD(inner_region_read_outside, hbg_subgraph(g, KEY("b"), body_keeps_its_task, HBG_ARGS(hbg_in(x))); hbg_read_i32(g, kept_region, HBG_SHAPE(0)))
+BUILD(inner_region_read_outside, hbg_subgraph(g, KEY("b"), body_keeps_its_task, HBG_ARGS(hbg_in(x))); hbg_read(g, kept_region))
 BUILD(ended_region_inside, keep_an_ended_region(g); hbg_subgraph(g, KEY("b"), body_uses_a_kept_region, HBG_ARGS(hbg_inout(x))))
 BUILD(region_around_as_scalar, around_args = args; hbg_subgraph(g, KEY("b"), body_binds_a_region_around, HBG_ARGS(hbg_inout(x))))
+BUILD(bad_read, hbg_subgraph(g, KEY("b"), body_reads_too_far, HBG_ARGS(hbg_in(x))))
 BUILD(write_of_an_input, hbg_subgraph(g, KEY("b"), body_writes, HBG_ARGS(hbg_in(x))))
 BUILD(out_of_read_only, x.flags |= HBG_REGION_READ_ONLY; hbg_subgraph(g, KEY("b"), body_writes, HBG_ARGS(hbg_inout(x))))
 BUILD(open_scope, hbg_subgraph(g, KEY("b"), body_leaves_a_scope_open, HBG_NO_ARGS))
@@ -286,6 +293,7 @@ static void misuse_has_a_name(struct hbg_device *device, const struct device_kin
         { build_inner_task_outside, HBG_E_TASK_ID, "another graph" }, { build_outer_task_inside, HBG_E_TASK_ID, "subgraph \"b\"" },
         { build_inner_task_in_a_list, HBG_E_TASK_ID, "another graph or body" }, { build_inner_region_outside, HBG_E_SCOPE, "another build" }, { build_inner_region_read_outside, HBG_E_SCOPE, "another build" },
         { build_ended_region_inside, HBG_E_SCOPE, "scope has ended" }, { build_region_around_as_scalar, HBG_E_ACCESS, "no scalar" },
+        { build_bad_read, HBG_E_REGION, "the region of hbg_read" },
         { build_write_of_an_input, HBG_E_ACCESS, "read-only" }, { build_out_of_read_only, HBG_E_ACCESS, "argument 0 of subgraph \"b\"" },
         { build_open_scope, HBG_E_ORDER, "1 scope is still open" }, { build_scope_of_others, HBG_E_ORDER, "in this body" },
         { build_bound_region, HBG_E_ACCESS, "no scalar" }, { build_bound_region_in_a_list, HBG_E_ACCESS, "argument 1 of subgraph \"b\"" },

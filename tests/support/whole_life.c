@@ -100,6 +100,8 @@ static void wide_body(struct hbg_graph *g, const struct hbg_args *args, const vo
 static void bodies_of(struct hbg_graph *g, const struct hbg_args *args, const struct life_params *p)
 {
     struct hbg_region square = hbg_args_region(args, 0), amounts = hbg_args_region(args, 1);
+    captured = hbg_index(square, 0, 0);
+    for (int32_t i = 0; i < 2; i++) submit_body(g, hbg_key_of("captures", NULL, 0), capturing_body, HBG_ARGS(hbg_i32(2 * i - 1)));
     for (int64_t i = 0; i < 6 && i < square.shape[0]; i++) {
         struct hbg_arg amount = i % 2 ? hbg_args_scalar(args, 2) : hbg_i32((int32_t)i);
         submit_body(g, HBG_KEY("body", *p), body, HBG_ARGS(hbg_inout(hbg_index(square, 0, i / 2)), hbg_in(amounts), amount));
@@ -107,8 +109,6 @@ static void bodies_of(struct hbg_graph *g, const struct hbg_args *args, const st
     struct hbg_arg wide[WIDE_ARGS];
     for (int64_t i = 0; i < WIDE_ARGS; i++) wide[i] = hbg_inout(hbg_slice(hbg_index(square, 0, 0), 0, i % 10, i % 10 + 2));
     for (int i = 0; i < 2; i++) submit_body(g, hbg_key_of("wide", NULL, 0), wide_body, (struct hbg_arg_list){ wide, WIDE_ARGS });
-    captured = hbg_index(square, 0, 0);
-    for (int32_t i = 0; i < 2; i++) submit_body(g, hbg_key_of("captures", NULL, 0), capturing_body, HBG_ARGS(hbg_i32(2 * i - 1)));
 }
 
 static void many_kinds(struct hbg_graph *g, const struct hbg_args *args, const void *params)
