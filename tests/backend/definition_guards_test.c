@@ -223,7 +223,7 @@ static void kinds_and_numbers_are_guards(struct hbg_device *device, const struct
 /* ---- what no definition makes right ---- */
 
 static struct hbg_region in_gone_buffer, behind_buffer;
-enum { READ_ONLY_INOUT, READ_ONLY_OUT, READ_ONLY_UNTRACKED, INPUT, ENDED, HOST, FOREIGN, GONE, NO_VIEW, LEAVES, LEAVES_UNTRACKED, BAD, WRONGS };
+enum { READ_ONLY_INOUT, READ_ONLY_OUT, READ_ONLY_UNTRACKED, INPUT, ENDED, HOST, FOREIGN, GONE, NO_VIEW, LEAVES, LEAVES_UNTRACKED, BAD, AFTER_FOREIGN, AFTER_LATER, WRONGS };
 
 static struct hbg_arg wrong_arg(int which, struct hbg_region x, struct hbg_region ended)
 {
@@ -255,13 +255,16 @@ static void build_wrong(struct hbg_graph *g, const struct hbg_args *args, const 
     hbg_scope_begin(g, HBG_SCOPE_AUTO);
     struct hbg_region ended = AT(hbg_alloc(g, HBG_I32, HBG_SHAPE(1)), 0);
     hbg_scope_end(g);
-    hbg_subgraph(g, KEY("wrong"), add_one, HBG_ARGS(wrong_arg(*(const int *)params, x, ended)));
+    struct hbg_task first = hbg_submit(g, ADD, hbg_inout(x), hbg_i32(1)), foreign = { first.id, first.graph + 1 }, later = { first.id + 1, first.graph };
+    int which = *(const int *)params;
+    if (which < AFTER_FOREIGN) hbg_subgraph(g, KEY("wrong"), add_one, HBG_ARGS(wrong_arg(which, x, ended)));
+    else hbg_subgraph(g, KEY("wrong"), add_one, HBG_ARGS(hbg_inout(x), hbg_after(which == AFTER_LATER ? later : foreign)));
 }
 
 static void a_definition_does_not_make_wrong_arguments_right(struct hbg_device *device, const struct device_kind *kind)
 {
     static const enum hbg_status status[WRONGS] = { HBG_E_ACCESS, HBG_E_ACCESS, HBG_E_ACCESS, HBG_E_ACCESS, HBG_E_SCOPE, HBG_E_REGION, HBG_E_SCOPE, HBG_E_REGION, HBG_E_REGION,
-                                                     HBG_E_REGION, HBG_E_REGION, HBG_E_REGION };
+                                                     HBG_E_REGION, HBG_E_REGION, HBG_E_REGION, HBG_E_TASK_ID, HBG_E_TASK_ID };
     (void)kind;
     struct hbg_buffer *buffer;
     int32_t x[1] = { 0 };
@@ -274,7 +277,7 @@ static void a_definition_does_not_make_wrong_arguments_right(struct hbg_device *
         bool body_says = i == INPUT || i == READ_ONLY_UNTRACKED;        /* which writes it */
         struct hbg_program *program = PROGRAM_WITH(device, build_wrong, steps, i);
         struct hbg_error error = program_run_fails(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), status[i]);
-        if (!strstr(error.text, body_says ? "(in subgraph \"wrong\")" : "argument 0 of subgraph \"wrong\"")) fail_msg("case %d: %s", i, error.text);
+        if (!strstr(error.text, i >= AFTER_FOREIGN ? "hbg_after of subgraph \"wrong\"" : body_says ? "(in subgraph \"wrong\")" : "argument 0 of subgraph \"wrong\"")) fail_msg("case %d: %s", i, error.text);
         hbg_program_destroy(program);
     }
     hbg_buffer_destroy(buffer);

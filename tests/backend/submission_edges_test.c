@@ -26,7 +26,7 @@ static struct hbg_buffer *buffer;
 struct plan { uint64_t seed; int bodies; };         /* of a hundred lists */
 
 /* What a step reads and writes: an element a bit. Arguments 0 and 1 overlap, so they are one. */
-enum { OVERLAPPING, APART, BUFFER, STORAGES };
+enum { OVERLAPPING, APART, BUFFER, STORAGES, PART = 3, PART_BEGIN = 4, PART_END = 16 };
 struct access { uint64_t reads[STORAGES], writes[STORAGES]; };
 static struct access accessed[STEPS_OF_A_PLAN];
 static struct hbg_task task[STEPS_OF_A_PLAN];
@@ -62,8 +62,14 @@ static uint64_t elements_of(const struct hbg_region *r, int first)
 
 static struct hbg_arg draw_arg(struct hbg__rng *rng, const struct hbg_args *args, bool has_grid, int reads, struct access *access)
 {
-    int which = draw(rng, 0, 3);
-    struct hbg_region x = which < 3 ? hbg_args_region(args, which) : hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(ELEMENTS));
+    int which = draw(rng, 0, (int)args->count);         /* the last is the buffer as such, of which a part may be an argument */
+    struct hbg_region x = which < (int)args->count ? hbg_args_region(args, which) : hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(ELEMENTS));
+    if (which == PART) {
+        struct hbg_region part = draw(rng, 0, 1) ? x : hbg_cell(x, HBG_SHAPE(4), HBG_SHAPE(draw(rng, 0, 2)));
+        access->reads[BUFFER] |= elements_of(&part, PART_BEGIN);
+        access->writes[BUFFER] |= elements_of(&part, PART_BEGIN);
+        return hbg_inout(part);
+    }
     struct hbg_region r = has_grid ? draw_view(rng, x) : draw(rng, 0, 3) ? x : hbg_cell(x, HBG_SHAPE(4), HBG_SHAPE(draw(rng, 0, 5)));
     int how = draw(rng, 0, reads + 4), storage = which < 2 ? OVERLAPPING : which == 2 ? APART : BUFFER;
     uint64_t elements = elements_of(&r, which == 1 ? ELEMENTS - OVERLAP : 0);
@@ -91,6 +97,7 @@ static void build(struct hbg_graph *g, const struct hbg_args *args, const void *
         bool body = draw(&which, 0, 99) < plan->bodies;
         struct hbg_arg_list all = { list, count };
         task[i] = body ? hbg_subgraph(g, KEY("none"), no_body, all) : hbg_submit_args(g, 0, all);
+        if (task[i].id == UINT32_MAX && hbg_graph_error(g, NULL) == HBG_OK) hbg_graph_fail(g, 1, "a step was lost");
         if (draw(&rng, 0, 60) == 0) hbg_barrier(g);
     }
 }
@@ -109,7 +116,11 @@ static uint64_t check_plan(struct hbg_device *device, const struct plan *plan)
     struct hbg_program *program = PROGRAM_WITH(device, build, kernels, *plan);
     struct edges edges;
     struct closure closure;
-    program_edges(program, HBG_ARGS(hbg_inout(HOST_I32(memory, ELEMENTS)), hbg_inout(HOST_I32(memory + ELEMENTS - OVERLAP, ELEMENTS)), hbg_inout(HOST_I32(apart, ELEMENTS))), &edges);
+    struct hbg_arg arg[] = {
+        hbg_inout(HOST_I32(memory, ELEMENTS)), hbg_inout(HOST_I32(memory + ELEMENTS - OVERLAP, ELEMENTS)), hbg_inout(HOST_I32(apart, ELEMENTS)),
+        hbg_inout(hbg_slice(hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(ELEMENTS)), 0, PART_BEGIN, PART_END)),
+    };
+    program_edges(program, (struct hbg_arg_list){ arg, plan->seed % 5 < 2 ? 4 : 3 }, &edges);
     closure_of_edges(&closure, &edges, false);
     for (int i = 0; i < STEPS_OF_A_PLAN; i++)
         for (int j = i + 1; j < STEPS_OF_A_PLAN; j++)
@@ -135,8 +146,53 @@ static void what_conflicts_is_ordered(struct hbg_device *device, const struct de
     hbg_buffer_destroy(buffer);
 }
 
+/* ---- long lists ---- */
+
+enum { CELLS = 100, READERS = 3 };
+
+/* Cells, or in the second half parts of two cells; each is read and then all are written at once. */
+static void build_wide(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    bool body = *(const bool *)params;
+    struct hbg_region x = hbg_args_region(args, 0);
+    struct hbg_arg list[CELLS];
+    for (int half = 0; half < 2; half++) {
+        for (int i = 0; i < CELLS; i++) {
+            struct hbg_region part = half ? hbg_slice(hbg_args_region(args, 1), 0, 7 * i, 7 * i + 5 + i % 3) : hbg_cell(x, HBG_SHAPE(4), HBG_SHAPE(i));
+            for (int k = 0; k < READERS; k++) hbg_submit(g, 0, hbg_in(part));
+            list[i] = hbg_inout(part);
+        }
+        struct hbg_arg_list all = { list, CELLS };
+        task[half] = body ? hbg_subgraph(g, hbg_key_of("wide", &half, sizeof half), no_body, all) : hbg_submit_args(g, 0, all);
+    }
+}
+
+static void all_producers_of_a_long_list(struct hbg_device *device, const struct device_kind *kind)
+{
+    static int32_t memory[4 * CELLS], odd[7 * CELLS];
+    (void)kind;
+    for (int round = 0; round < 3; round++) {               /* of tasks; of bodies that are recorded; of the same ones */
+        bool body = round > 0;
+        struct program_spec spec = { .build = build_wide, KERNEL_TABLE(kernels), .params = &body, .params_size = sizeof body };
+        struct hbg_program *program = program_create(device, &spec);
+        struct edges edges;
+        struct closure closure;
+        program_edges(program, HBG_ARGS(hbg_inout(HOST_I32(memory, 4 * CELLS)), hbg_inout(HOST_I32(odd, 7 * CELLS))), &edges);
+        closure_of_edges(&closure, &edges, false);
+        for (uint32_t i = 0; i < CELLS * READERS; i++) {
+            assert_true(closure_before(&closure, i, task[0].id));
+            assert_true(closure_before(&closure, task[0].id + 1 + i, task[1].id));
+        }
+        closure_free(&closure);
+        edges_free(&edges);
+        hbg_program_destroy(program);
+    }
+}
+
 int main(void)
 {
-    static const struct device_test tests[] = { DEVICE_TEST(what_conflicts_is_ordered) };
+    static const struct device_test tests[] = {
+        DEVICE_TEST(what_conflicts_is_ordered), DEVICE_TEST(all_producers_of_a_long_list),
+    };
     return DEVICE_TESTS_RUN(tests);
 }
