@@ -305,12 +305,42 @@ static void tasks_of_bodies_count(struct hbg_device *device, const struct device
     hbg_program_destroy(program);
 }
 
+/* Each level submits the one below twice: so many tasks that no graph has them, out of a few records. */
+static void twice_below(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    int32_t level = *(const int32_t *)params, below = level - 1;
+    if (level == 0) hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1));
+    for (int i = 0; level && i < 2; i++) hbg_subgraph(g, HBG_KEY("twice", below), twice_below, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+}
+
+static void build_twice_below(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    hbg_subgraph(g, hbg_key_of("twice", params, sizeof(int32_t)), twice_below, HBG_ARGS(hbg_inout(AT(hbg_args_region(args, 0), 0))));
+}
+
+static void more_tasks_than_a_graph_has(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    int32_t x[1] = { 0 }, few = 8, many = 31;
+    struct hbg_program *program = PROGRAM_WITH(device, build_twice_below, steps, few);
+    struct hbg_result result = steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))));
+    assert_int_equal(x[0], 256);
+    assert_int_equal(result.tasks, 256);
+    hbg_program_destroy(program);
+    program = PROGRAM_WITH(device, build_twice_below, steps, many);
+    struct hbg_error error = program_run_fails(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), HBG_E_LIMIT);
+    assert_non_null(strstr(error.text, "tasks of one graph, with those of bodies"));
+    assert_int_equal(x[0], 256);
+    hbg_program_destroy(program);
+}
+
 int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(addresses_and_scalars_are_patched), DEVICE_TEST(one_outer_task_a_submission),
         DEVICE_TEST(recording_does_not_depend_on_time), DEVICE_TEST(bodies_nest), DEVICE_TEST(a_failure_names_node_and_subgraph),
         DEVICE_TEST(misuse_of_a_key_is_found), DEVICE_TEST(eight_misses_end_the_recording), DEVICE_TEST(tasks_of_bodies_count),
+        DEVICE_TEST(more_tasks_than_a_graph_has),
     };
     return DEVICE_TESTS_RUN(tests);
 }
