@@ -43,13 +43,13 @@ static const struct { const char *name; unsigned char params[4]; size_t size; } 
 
 static void build_keys(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
-    char name[8];                       /* another one than when the body was recorded */
+    char name[8];                       /* gone when the body is found again */
     unsigned char bytes[4];
     hbg_build_fn *const *fn = params;
     for (int i = 0; i < 2 * KEYS; i++) {
         strcpy(name, keys[i % KEYS].name);
         memcpy(bytes, keys[i % KEYS].params, sizeof bytes);
-        hbg_subgraph(g, hbg_key_of(i < KEYS ? keys[i].name : name, keys[i % KEYS].size ? bytes : NULL, keys[i % KEYS].size), *fn,
+        hbg_subgraph(g, hbg_key_of(i < KEYS ? name : keys[i % KEYS].name, keys[i % KEYS].size ? bytes : NULL, keys[i % KEYS].size), *fn,
                      HBG_ARGS(hbg_inout(AT(hbg_args_region(args, 0), i % KEYS))));
         memset(name, 'x', sizeof name);
         memset(bytes, 1, sizeof bytes);

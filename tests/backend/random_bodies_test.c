@@ -300,14 +300,16 @@ static void random_bodies(struct hbg_device *device, const struct device_kind *k
     free(plan);
 }
 
-/* Every replay, of bodies and of programs, is built again and compared. */
-static void verified_bodies(struct hbg_device *device, const struct device_kind *kind)
+/* Every replay, of bodies and of programs, is built again and compared; and whatever a run must not read is poison. */
+static void verified_and_poisoned_bodies(struct hbg_device *device, const struct device_kind *kind)
 {
     (void)device;
     struct tally tally = { 0 };
     struct plan *plan = calloc(1, sizeof *plan);
+    char spec[128];
+    snprintf(spec, sizeof spec, "%s,poison=1", kind->spec);
     setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *verifying = device_open(kind->spec, NULL);
+    struct hbg_device *verifying = device_open(spec, NULL);
     unsetenv("HBG_VERIFY_REPLAY");
     uint64_t seed = test_seed(0x7e51f1ed + (uint64_t)kind->workers * 2 + kind->discrete);
     for (int i = 0, count = test_scaled(200); i < count; i++, seed++) {
@@ -322,6 +324,6 @@ static void verified_bodies(struct hbg_device *device, const struct device_kind 
 
 int main(void)
 {
-    static const struct device_test tests[] = { DEVICE_TEST(random_bodies), DEVICE_TEST(verified_bodies) };
+    static const struct device_test tests[] = { DEVICE_TEST(random_bodies), DEVICE_TEST(verified_and_poisoned_bodies) };
     return DEVICE_TESTS_RUN(tests);
 }
