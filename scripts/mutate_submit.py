@@ -107,7 +107,7 @@ COMPARED = "more is compared, with the same result"
 IN_ORDER = "behind a capture tasks follow one another, whatever is known of storages"
 OLDER = "of two that fit the better one is the older: the other was recorded since it did not fit, or was not there"
 LATCHED = "the first error is latched, and looked at before the next thing is done"
-BETWEEN_THREADS = "definitions have left the store when the buffer is gone, but for those that another thread looks at just then"
+BETWEEN_THREADS = "what is looked at leaves the store only by another thread"
 SCALARS = "scalars have neither group nor displacement, then and now"
 
 # (file, function, write) -> why nobody can notice
@@ -424,6 +424,24 @@ ALLOWED = {
      "heap_bytes in heap_bytes && !hbg__heap_give(g, heap, hbg__round_up(heap_bytes, HBG__LINE), task.id + 1)"): "no bytes are given back",
     ("src/graph/submission.c", "hbg__submit_definition",
      "(g->regrid_home != HBG__NIL && !hbg__hazard_regrid(g)) in !is_within_limits(g, d) || (g->regrid_home != HBG__NIL && !hbg__hazard_regrid(g)) || !make_room(g, d)"): COARSER,
+    ("src/graph/definition.c", "hbg__definition_create",
+     "memset(d->named, 0, named_count * sizeof *d->named)"): "hbg__record_body() fills them in",
+    ("src/graph/definition.c", "same_key",
+     "a->params_size == 0 in a->params_size == 0 || memcmp(a->params, b->params, a->params_size) == 0"): COMPARED,
+    ("src/graph/definition.c", "same_key",
+     "a->hash == b->hash in a->hash == b->hash && a->kernel_set == b->kernel_set && a->fn == b->fn && a->params_size == b->params_size && strcmp(a->name, b->name) == 0 && (a->params_size == 0 || memcmp(a->params, b->params, a->params_size) == 0)"): COMPARED,
+    ("src/graph/definition.c", "same_key",
+     "strcmp(a->name, b->name) == 0 in a->hash == b->hash && a->kernel_set == b->kernel_set && a->fn == b->fn && a->params_size == b->params_size && strcmp(a->name, b->name) == 0 && (a->params_size == 0 || memcmp(a->params, b->params, a->params_size) == 0)"): "names of one hash are hardly ever different",
+    ("src/graph/definition.c", "hbg__definitions_forget_buffer",
+     "!d->names_buffers in !d->kept || !d->names_buffers || !names(d, buffer)"): COMPARED,
+    ("src/graph/definition.c", "hbg__definitions_close",
+     "forget(store, d)"): "hbg__definitions_purge() has left none that is kept",
+    ("src/graph/definition.c", "hbg__definitions_close",
+     "d->pins in d && d->pins"): "hbg__definitions_purge() has left none",
+    ("src/graph/definition.c", "hbg__definition_next",
+     "after->kept in after && after->kept"): BETWEEN_THREADS,
+    ("src/graph/definition.c", "hbg__definition_unpin",
+     "!last in !last && d->pins == 0"): "what is beyond the budget may go at any time",
 }
 
 

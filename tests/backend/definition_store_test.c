@@ -8,6 +8,8 @@
 #include <cmocka.h>
 
 #include <hbg/hbg.h>
+#include "run/device.h"
+#include "support/allocator.h"
 #include "support/devices.h"
 #include "support/program.h"
 #include "support/steps.h"
@@ -100,9 +102,13 @@ static void build_many(struct hbg_graph *g, const struct hbg_args *args, const v
     }
 }
 
-static void all_keys_are_found_again(struct hbg_device *device, const struct device_kind *kind)
+static void all_keys_are_found_again(struct hbg_device *unused, const struct device_kind *kind)
 {
-    (void)kind;
+    (void)unused;
+    struct test_allocator memory = TEST_ALLOCATOR;
+    struct hbg_device_options options = HBG_OPTIONS(device_options);
+    options.allocator = test_allocator_ops(&memory);
+    struct hbg_device *device = device_open(kind->spec, &options);
     struct hbg_program *program = PROGRAM(device, build_many, steps);
     int32_t x[MANY];
     calls = 0;
@@ -114,6 +120,8 @@ static void all_keys_are_found_again(struct hbg_device *device, const struct dev
         assert_int_equal(calls, MANY + (round < 3 ? round : 2) * 100);
     }
     hbg_program_destroy(program);
+    device_close(device);
+    assert_int_equal(atomic_load(&memory.live), 0);         /* the table has grown, and the one before it has gone */
 }
 
 /* ---- large ones ---- */
@@ -145,6 +153,79 @@ static void large_images_keep_their_arenas(struct hbg_device *device, const stru
         growths = counters_of(device).growths;
     }
     hbg_program_destroy(program);
+}
+
+/* With a budget for two they go, pages and all. */
+static void large_images_go(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    struct hbg_device_options options = HBG_OPTIONS(device_options);
+    options.definition_budget_bytes = 2 << 22;
+    struct hbg_device *device = device_open(kind->spec, &options);
+    struct hbg_program *program = PROGRAM(device, build_large, steps);
+    long pages = 0;
+    for (int32_t key = 0; key < 16; key++) {
+        int32_t x[1] = { 0 };
+        steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1)), hbg_i32(key)));
+        assert_int_equal(x[0], 40000);
+        if (key == 5) pages = resident_pages();
+    }
+    assert_true(resident_pages() < pages + 1200);           /* ten of them are 4000 pages */
+    hbg_program_destroy(program);
+    device_close(device);
+}
+
+/* ---- what is let go ---- */
+
+static int count_of(const struct hbg_device *device, bool kept)
+{
+    int count = 0;
+    for (const struct hbg__definition *d = device->definitions.newest; d; d = d->older) count += d->kept == kept;
+    return count;
+}
+
+static struct hbg_buffer *named;
+static struct hbg_region captured;
+
+/* Even keys name a buffer; odd ones cannot be kept. */
+static void names_or_captures(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1));
+    if (*(const int *)params % 2) hbg_submit(g, ADD, hbg_inout(captured), hbg_i32(1));
+    else hbg_submit(g, ADD, hbg_inout(AT(hbg_buffer_region(named, 0, HBG_I32, HBG_SHAPE(1)), 0)), hbg_i32(1));
+}
+
+static void build_names_or_captures(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region x = hbg_args_region(args, 0);
+    captured = AT(x, 1);
+    for (int key = 0; key < 10; key++) hbg_subgraph(g, HBG_KEY("either", key), names_or_captures, HBG_ARGS(hbg_inout(AT(x, 0))));
+}
+
+static void definitions_go_with_what_holds_them(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    struct test_allocator memory = TEST_ALLOCATOR;
+    struct hbg_device_options options = HBG_OPTIONS(device_options);
+    options.allocator = test_allocator_ops(&memory);
+    for (int early = 0; early < 2; early++) {               /* the buffer goes before the device, or after it */
+        int32_t x[2] = { 0 };
+        struct hbg_device *device = device_open(kind->spec, &options);
+        assert_int_equal(hbg_buffer_create(device, sizeof(int32_t), &named), HBG_OK);
+        struct hbg_program *program = PROGRAM(device, build_names_or_captures, steps);
+        steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 2))));
+        assert_int_equal(x[0], 10);
+        assert_int_equal(x[1], 5);
+        assert_int_equal(count_of(device, false), 0);       /* five went with the run, and left marks of their keys */
+        assert_int_equal(count_of(device, true), 10);
+        hbg_program_destroy(program);
+        if (early) hbg_buffer_destroy(named);
+        if (early) assert_int_equal(count_of(device, true), 5);
+        device_close(device);
+        if (!early) hbg_buffer_destroy(named);
+        assert_int_equal(atomic_load(&memory.live), 0);
+    }
 }
 
 /* ---- which go first ---- */
@@ -190,7 +271,7 @@ int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(names_and_parameters_are_keys), DEVICE_TEST(all_keys_are_found_again), DEVICE_TEST(large_images_keep_their_arenas),
-        DEVICE_TEST(what_was_not_used_for_long_goes),
+        DEVICE_TEST(large_images_go), DEVICE_TEST(definitions_go_with_what_holds_them), DEVICE_TEST(what_was_not_used_for_long_goes),
     };
     return DEVICE_TESTS_RUN(tests);
 }
