@@ -23,9 +23,12 @@ extern "C" {
 /**
  * struct hbg_key - what a body is known by: a name and its construction parameters.
  *
- * Parameters are bytes, handed to the body, copied and compared. Bodies of one key are the same function of their boundary and these
- * bytes, so these tell one layer from another: a body that names device buffers has their handles, or a number that stands for them,
- * among its parameters. HBG_VERIFY_REPLAY=n records every n-th replay again and says HBG_E_IMAGE where they are not.
+ * Parameters are bytes, handed to the body, copied and compared. Padding is compared as well: what stands in it is nobody's choice, so a
+ * struct that has some may be another key each time, which costs a recording and is told by subgraphs_recorded alone. Leave no padding, or
+ * clear the struct with memset() before its fields are set.
+ *
+ * Bodies of one key are the same function of their boundary and these bytes, so these tell one layer from another: a body that names
+ * device buffers has their handles, or a number that stands for them, among its parameters. HBG_VERIFY_REPLAY=n records every n-th replay again and says HBG_E_IMAGE where they are not.
  */
 struct hbg_key { const char *name; const void *params; size_t params_size; };
 
