@@ -48,7 +48,8 @@ extern "C" {
     X(-26, E_TASK_ID, "a task id is used outside its body", "name tasks of the same build, after their submit")        \
     X(-27, E_BUILD, "the build function gave up", "look at the code and the sentence that it gave")                    \
     X(-40, E_IMAGE, "the image is damaged or foreign",                                                                 \
-      "look for who writes into it; of HBG_VERIFY_REPLAY: the build is not pure")                                      \
+      "look for who writes into it; of HBG_VERIFY_REPLAY: the build is not pure; of a subgraph: the key does not tell" \
+      " its bodies apart")                                                                                             \
     X(-60, E_KERNEL, "a kernel failed", "look at task, kernel, code and detail of the error")                          \
     X(-61, E_CANCELLED, "the run was cancelled", "nothing, or a later deadline")                                       \
     X(-62, E_STALLED, "no progress", "look for who writes into the image; the sentence says who waits for whom")       \

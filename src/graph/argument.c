@@ -98,7 +98,7 @@ static bool put_after(struct hbg__submit *s, const struct hbg_arg *arg)
     struct hbg_task task = arg->u.task;
     if (task.graph != g->serial || task.id >= g->task_count) {
         hbg__graph_fail(g, HBG_E_TASK_ID, -1, s->kernel_name, "hbg_after of %s%s names task %u of %s", s->signature ? "kernel " : "a ",
-                        s->kernel_name, task.id, task.graph == g->serial ? "this graph, which has not been submitted" : "another graph");
+                        s->kernel_name, task.id, task.graph == g->serial ? "this graph, which has not been submitted" : "another graph or body");
         return false;
     }
     return hbg__producer_add(g, task.id + 1);

@@ -177,7 +177,8 @@ bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *d)
     bool same = again->image_bytes == d->head->image_bytes && memcmp(again, d->head, again->image_bytes) == 0;
     hbg__recording_reset(&g->bodies->recording, &g->input->buffers);
     if (!same)
-        hbg__graph_fail(g, HBG_E_IMAGE, -1, call->key.name,
-                        "subgraph \"%.60s\": recording its body again gives another image: it is another body, or depends on what hbg was not told of", call->key.name);
+        hbg__graph_fail(g, HBG_E_IMAGE, -1, call->key.name, "subgraph \"%.60s\": recording its body again gives another image: %s", call->key.name,
+                        d->key.fn != call->fn ? "this is another function under the key of the first; each needs a name or parameters of its own"
+                                              : "it depends on what is neither in its list nor in its key");
     return same;
 }

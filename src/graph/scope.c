@@ -371,8 +371,8 @@ void hbg_scope_end(struct hbg_graph *g)
 bool hbg__scope_end_build(struct hbg_graph *g)
 {
     if (g->scope_depth == 0) return true;
-    hbg__graph_fail(g, HBG_E_ORDER, -1, "hbg_scope_end", "the build function has returned and %u %s still open", g->scope_depth,
-                    g->scope_depth == 1 ? "scope is" : "scopes are");
+    hbg__graph_fail(g, HBG_E_ORDER, -1, "hbg_scope_end", "%s has returned and %u %s still open", g->input->body ? "the body" : "the build function",
+                    g->scope_depth, g->scope_depth == 1 ? "scope is" : "scopes are");
     return false;
 }
 

@@ -305,7 +305,7 @@ struct hbg__storage *hbg__storage_of(struct hbg_graph *g, const struct hbg_regio
         bool known = false;
         struct hbg__storage *captured = g->input->body ? hbg__capture(g, region, argument, &known) : NULL;
         if (known) return captured;
-        hbg__graph_fail(g, HBG_E_SCOPE, argument, "", "argument %d is a region of another build", argument);
+        hbg__graph_fail(g, HBG_E_SCOPE, argument, "", "argument %d is a region of another build, or of a body that has returned", argument);
         return NULL;
     }
     if (g->storages[index].flags & HBG__STORAGE_FREED) {

@@ -131,8 +131,10 @@ bool hbg__call_check(struct hbg__call *s)
 static bool check_call(struct hbg_graph *g, const char *name, const struct hbg_key *key, hbg_build_fn *fn, struct hbg_arg_list list)
 {
     if (!hbg__graph_is_open(g, "hbg_subgraph")) return false;
-    if (!key->name || !fn || (key->params_size && !key->params) || (list.count && !list.arg))
-        hbg__graph_fail(g, HBG_E_NULL, -1, name, "hbg_subgraph got no %s", !key->name ? "name in its key" : !fn ? "body" : key->params_size && !key->params ? "parameters" : "list");
+    if (!key->name || !fn || (list.count && !list.arg))
+        hbg__graph_fail(g, HBG_E_NULL, -1, name, "hbg_subgraph got no %s", !key->name ? "name in its key" : !fn ? "body" : "list");
+    else if (key->params_size && !key->params)
+        hbg__graph_fail(g, HBG_E_NULL, -1, name, "the key of subgraph \"%.60s\" has params NULL and a params_size of %zu", name, key->params_size);
     else if (list.count > HBG__ARGS_MAX)
         hbg__graph_fail_limit(g, "arguments of one subgraph", 0, HBG__ARGS_MAX, list.count, "pass one region that holds many, or split the body");
     else if (g->manual)

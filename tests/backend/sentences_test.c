@@ -90,7 +90,7 @@ static const struct sentence sentences[] = {
     { two_for_one, HBG_E_SIGNATURE, "one", "kernel one takes 1 argument, argument 1 (f32) is one more" }, { none_for_one, HBG_E_SIGNATURE, "one", "kernel one takes 1 argument, 0 are given" },
     { guard_of_nothing, HBG_E_NULL, "hbg_guard", "hbg_guard: NULL for 1 byte" }, { one_index, HBG_E_REGION, "hbg_read_i32", "hbg_read_i32 with 1 index of a region of rank 2" },
     { no_list, HBG_E_NULL, "copy", "the argument list of kernel copy is NULL" }, { no_noop_list, HBG_E_NULL, "noop", "the argument list of a noop is NULL" },
-    { unknown_task, HBG_E_TASK_ID, "nothing", "hbg_after of kernel nothing names task 5 of another graph" },
+    { unknown_task, HBG_E_TASK_ID, "nothing", "hbg_after of kernel nothing names task 5 of another graph or body" },
     { read_as_i32, HBG_E_SIGNATURE, "hbg_args_get", "boundary scalar 2 is f64 and is read as i32" },
     { alloc_negative, HBG_E_REGION, "hbg_alloc", "hbg_alloc: dimension 1 of size -3" },
     { alloc_too_large, HBG_E_REGION, "hbg_alloc", "hbg_alloc: with dimension 0 of size 9223372036854775807 it has more bytes" },
@@ -99,7 +99,7 @@ static const struct sentence sentences[] = {
     { read_past_the_end, HBG_E_REGION, "hbg_read_i32", "hbg_read_i32: index 64 of dimension 0, which has 64" },
     { read_f32, HBG_E_REGION, "hbg_read_i32", "hbg_read_i32 of a region of f32; it reads i32" },
     { read_a_bad_view, HBG_E_REGION, "hbg_read", "the region of hbg_read is a bad view: a slice or a cell with indices [60, 70) of dimension 0, which has 64" },
-    { scope_left_open, HBG_E_ORDER, "hbg_scope_end", "1 scope is still open" }, { scopes_left_open, HBG_E_ORDER, "hbg_scope_end", "2 scopes are still open" },
+    { scope_left_open, HBG_E_ORDER, "hbg_scope_end", "the build function has returned and 1 scope is still open" }, { scopes_left_open, HBG_E_ORDER, "hbg_scope_end", "2 scopes are still open" },
 };
 
 static const struct sentence *current;

@@ -291,15 +291,15 @@ static void misuse_has_a_name(struct hbg_device *device, const struct device_kin
     (void)kind;
     static const struct { hbg_build_fn *build; enum hbg_status status; const char *text; } cases[] = {
         { build_inner_task_outside, HBG_E_TASK_ID, "another graph" }, { build_outer_task_inside, HBG_E_TASK_ID, "subgraph \"b\"" },
-        { build_inner_task_in_a_list, HBG_E_TASK_ID, "another graph or body" }, { build_inner_region_outside, HBG_E_SCOPE, "another build" }, { build_inner_region_read_outside, HBG_E_SCOPE, "another build" },
+        { build_inner_task_in_a_list, HBG_E_TASK_ID, "another graph or body" }, { build_inner_region_outside, HBG_E_SCOPE, "or of a body that has returned" }, { build_inner_region_read_outside, HBG_E_SCOPE, "another build" },
         { build_ended_region_inside, HBG_E_SCOPE, "scope has ended" }, { build_region_around_as_scalar, HBG_E_ACCESS, "no scalar" },
         { build_bad_read, HBG_E_REGION, "the region of hbg_read" },
         { build_write_of_an_input, HBG_E_ACCESS, "read-only" }, { build_out_of_read_only, HBG_E_ACCESS, "argument 0 of subgraph \"b\"" },
-        { build_open_scope, HBG_E_ORDER, "1 scope is still open" }, { build_scope_of_others, HBG_E_ORDER, "in this body" },
+        { build_open_scope, HBG_E_ORDER, "the body has returned and 1 scope is still open" }, { build_scope_of_others, HBG_E_ORDER, "in this body" },
         { build_bound_region, HBG_E_ACCESS, "no scalar" }, { build_bound_region_in_a_list, HBG_E_ACCESS, "argument 1 of subgraph \"b\"" },
         { build_bytes, HBG_E_UNSUPPORTED, "hbg_bytes" }, { build_manual_scope, HBG_E_UNSUPPORTED, "manual scope" },
         { build_host_memory, HBG_E_REGION, "argument 1 of subgraph \"b\"" }, { build_bad_view, HBG_E_REGION, "argument 0 of subgraph \"b\"" },
-        { build_no_name, HBG_E_NULL, "name" }, { build_no_body, HBG_E_NULL, "body" }, { build_no_params, HBG_E_NULL, "parameters" },
+        { build_no_name, HBG_E_NULL, "name" }, { build_no_body, HBG_E_NULL, "body" }, { build_no_params, HBG_E_NULL, "subgraph \"b\" has params NULL and a params_size of 8" },
     };
     int32_t x[1] = { 0 };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
