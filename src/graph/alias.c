@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* alias.c - which arguments of a body share storage: those whose bytes, from the first to the last, overlap in one storage of the
- * build around, directly or through others. What touches no byte shares none.
+ * build around, directly or through others; or that lie in one storage in which distances may change. What touches no byte shares none.
  */
 #include "graph/body.h"
 #include "graph/canonical_view.h"
@@ -58,8 +58,9 @@ static void join_rows(struct hbg_graph *g, uint32_t ranges)
         b->unknown = b->unknown || (b->alias[i].home == b->alias[i - 1].home && g->storages[b->alias[i].home].flags & HBG__STORAGE_WHOLES);
     for (uint32_t first = 0, next; first < ranges; first = next) {
         int64_t hi = b->alias[first].hi;
+        bool wholes = g->storages[b->alias[first].home].flags & HBG__STORAGE_WHOLES;    /* distances say nothing there */
         uint32_t number = b->alias[first].arg;
-        for (next = first + 1; next < ranges && b->alias[next].home == b->alias[first].home && b->alias[next].lo < hi; next++) {
+        for (next = first + 1; next < ranges && b->alias[next].home == b->alias[first].home && (b->alias[next].lo < hi || wholes); next++) {
             if (b->alias[next].hi > hi) hi = b->alias[next].hi;
             if (b->alias[next].arg < number) number = b->alias[next].arg;
         }

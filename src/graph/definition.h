@@ -115,4 +115,7 @@ struct hbg__definition *hbg__definition_create(struct hbg__definitions *store, c
 /* Copy the image of a recording into the definition's block, or take a large one with its arena, which the recording then lacks. */
 void hbg__definition_take_image(struct hbg__definition *definition, struct hbg__recording *recording);
 
+/* Do two builds name the same buffers, and bodies of the same keys? recorder.c */
+bool hbg__name_the_same(const struct hbg__named *a, uint32_t a_count, const struct hbg__named *b, uint32_t b_count);
+
 #endif /* HBG_GRAPH_DEFINITION_H */

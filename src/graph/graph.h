@@ -349,6 +349,8 @@ bool hbg__is_captured(const struct hbg_graph *g, const struct hbg_region *region
 bool hbg__capture_scalar(struct hbg_graph *g, const void *boundary, uint32_t index, const struct hbg_args **args, uint32_t *position);
 /* From here on every task comes after all before it. False: latched. */
 bool hbg__graph_serialize(struct hbg_graph *g);
+/* Is the buffer among the arguments of the body that g builds, or of one around it? Nobody knows then what overlaps. storage.c */
+bool hbg__is_argument_of_body(const struct hbg_graph *g, uint32_t handle);
 /* The bodies that are being recorded use the graph around them. */
 void hbg__graph_looked_into(struct hbg_graph *g);
 

@@ -65,6 +65,14 @@ static inline uint32_t storage_of(struct hbg_graph *g, const struct hbg_region *
     return index < g->storage_count && !(g->storages[index].flags & HBG__STORAGE_FREED) ? index : HBG__NIL;
 }
 
+/* A buffer that it names is an argument of a body around. */
+static bool meets_outside(const struct match *m)
+{
+    for (uint32_t i = 0; m->g->input->body && i < m->d->named_count; i++)
+        if (m->d->named[i].kind == HBG__NAMED_BUFFER && hbg__is_argument_of_body(m->g, m->d->named[i].handle)) return true;
+    return false;
+}
+
 static bool names_buffer(const struct hbg__definition *d, uint32_t handle)
 {
     for (uint32_t i = 0; i < d->named_count; i++)
@@ -131,6 +139,7 @@ static inline bool fits_positions(struct match *m, bool *shared)
     }
     if (i != m->d->arg_count) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the number of arguments");
     if ((g->is_serial || g->bodies->unknown) != m->d->is_serial) return miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "whether it is known how arguments overlap");
+    if (HBG_UNLIKELY(m->d->names_buffers)) m->meets = m->meets || meets_outside(m);
     return m->meets == m->d->meets_buffers || m->d->is_serial || miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "arguments in buffers that it names");
 }
 

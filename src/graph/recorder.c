@@ -30,28 +30,29 @@ static uint64_t heap_outside(const struct hbg_graph *g)
     return g->input->limit_heap_bytes ? g->input->limit_heap_bytes - hbg__heap_room(g) / HBG__LINE * HBG__LINE : 0;
 }
 
+/* How a body is recorded, beside its key and list. */
+struct terms {
+    bool wholes, serial;                /* as in struct hbg__build_input */
+    uint64_t heap_outside_bytes;
+};
+
 /* Build the body into g->bodies->recording. False: latched, with the name of the body. */
-static bool build(struct hbg__call *call, bool wholes, uint64_t heap_outside_bytes)
+static bool build(struct hbg__call *call, struct terms terms, uint32_t groups)
 {
     struct hbg_graph *g = call->g;
     const struct hbg__build_input *in = g->input;
     struct hbg_error error = { .size = sizeof error };
     struct hbg__body body = { g, call->arg, call->bound, call->count, in->body ? in->body->depth + 1 : 1 };
-    uint32_t groups;
     if (!open_inner(g)) return false;
-    if (!hbg__alias_groups(g, call->arg, call->count, &groups)) {
-        hbg__say_argument(g, call->key.name);
-        return false;
-    }
     if (HBG_UNLIKELY(in->poison != NULL)) in->poison(&g->bodies->recording.arena);
     struct hbg__build_input inner = *in;
     inner.build = call->fn;
     inner.params = call->key.params;
     inner.tasks_outside = hbg__tasks_used(g);
-    inner.heap_outside_bytes = heap_outside_bytes;
+    inner.heap_outside_bytes = terms.heap_outside_bytes;
     inner.record = true;
-    inner.wholes = wholes;
-    inner.serial = g->is_serial || g->bodies->unknown;      /* then its arguments may overlap in ways that nobody knows */
+    inner.wholes = terms.wholes;
+    inner.serial = terms.serial;
     inner.body = &body;
     inner.boundary = (struct hbg__boundary){ .arg = g->bodies->arg, .arg_count = call->count, .group = g->bodies->group, .group_count = groups };
     g->inner_open = true;
@@ -106,7 +107,7 @@ static void copy_guards(struct hbg__definition *d, const struct hbg__guards *gua
 }
 
 /* From here on the definition holds what the recording has named. NULL: latched. */
-static struct hbg__definition *make(struct hbg__call *call, bool wholes, uint64_t heap_outside_bytes)
+static struct hbg__definition *make(struct hbg__call *call, struct terms terms)
 {
     struct hbg_graph *g = call->g, *inner = g->inner;
     struct hbg__recording *r = &g->bodies->recording;
@@ -123,10 +124,10 @@ static struct hbg__definition *make(struct hbg__call *call, bool wholes, uint64_
     uint64_t growths = r->arena.growths;
     hbg__definition_take_image(d, r);
     g->bodies->growths += growths - r->arena.growths;
-    d->wholes = wholes;
-    d->heap_outside_bytes = heap_outside_bytes;
+    d->wholes = terms.wholes;
+    d->heap_outside_bytes = terms.heap_outside_bytes;
     d->heap_was_full = inner->heap_was_full;
-    d->is_serial = g->is_serial || g->bodies->unknown;
+    d->is_serial = terms.serial;
     d->meets_buffers = !d->is_serial && inner->is_serial;
     d->single = inner->is_single;
     for (uint32_t i = 0; i < d->guard_count; i++)
@@ -145,12 +146,22 @@ static bool keep_mark(struct hbg__call *call)
     return kept;
 }
 
+static bool group(struct hbg__call *call, uint32_t *groups)
+{
+    if (hbg__alias_groups(call->g, call->arg, call->count, groups)) return true;
+    hbg__say_argument(call->g, call->key.name);
+    return false;
+}
+
+/* What may overlap in ways that nobody knows is recorded for any distance, and one after the other. */
 const struct hbg__known *hbg__record_body(struct hbg__call *call, bool wholes)
 {
     struct hbg_graph *g = call->g;
-    uint64_t outside = heap_outside(g);
-    if (!build(call, wholes, outside)) return NULL;
-    struct hbg__definition *d = make(call, wholes, outside);
+    uint32_t groups;
+    if (!group(call, &groups)) return NULL;
+    struct terms terms = { .wholes = wholes || g->bodies->unknown, .serial = g->is_serial || g->bodies->unknown, .heap_outside_bytes = heap_outside(g) };
+    if (!build(call, terms, groups)) return NULL;
+    struct hbg__definition *d = make(call, terms);
     hbg__recording_reset(&g->bodies->recording, &g->input->buffers);
     if (!d) return NULL;
     g->recording->bodies_recorded++;
@@ -158,6 +169,22 @@ const struct hbg__known *hbg__record_body(struct hbg__call *call, bool wholes)
     hbg__graph_fail_memory(g, "definitions");
     hbg__definition_unpin(d);
     return NULL;
+}
+
+static bool is_same_body(const struct hbg__definition *a, const struct hbg__definition *b)
+{
+    const struct hbg__definition_key *x = &a->key, *y = &b->key;
+    return x->kernel_set == y->kernel_set && x->params_size == y->params_size && strcmp(x->name, y->name) == 0 && memcmp(x->params, y->params, x->params_size) == 0;
+}
+
+bool hbg__name_the_same(const struct hbg__named *a, uint32_t a_count, const struct hbg__named *b, uint32_t b_count)
+{
+    if (a_count != b_count) return false;
+    for (uint32_t i = 0; i < a_count; i++) {
+        if (a[i].kind != b[i].kind || a[i].buffer != b[i].buffer || a[i].handle != b[i].handle) return false;
+        if (a[i].definition && !is_same_body(a[i].definition, b[i].definition)) return false;
+    }
+    return true;
 }
 
 /* Does it submit one that a second recording could not find? */
@@ -171,10 +198,12 @@ static bool has_single(const struct hbg__definition *d)
 bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *d)
 {
     struct hbg_graph *g = call->g;
+    uint32_t groups;
     if (has_single(d)) return true;
-    if (!build(call, d->wholes, d->heap_outside_bytes)) return false;
-    const struct hbg__image_head *again = g->bodies->recording.head;
-    bool same = again->image_bytes == d->head->image_bytes && memcmp(again, d->head, again->image_bytes) == 0;
+    if (!group(call, &groups) || !build(call, (struct terms){ d->wholes, d->is_serial, d->heap_outside_bytes }, groups)) return false;
+    const struct hbg__recording *again = &g->bodies->recording;
+    bool same = again->image_bytes == d->head->image_bytes && memcmp(again->head, d->head, again->image_bytes) == 0 &&
+                hbg__name_the_same(again->named, again->named_count, d->named, d->named_count);
     hbg__recording_reset(&g->bodies->recording, &g->input->buffers);
     if (!same)
         hbg__graph_fail(g, HBG_E_IMAGE, -1, call->key.name, "subgraph \"%.60s\": recording its body again gives another image: %s", call->key.name,

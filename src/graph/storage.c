@@ -4,6 +4,7 @@
  * Numbers are storage_base + index, and every build of the process has numbers of its own, until 2^32 have been given out: a region
  * kept from another build names no storage of this one. Device buffers carry their own handle instead and get a storage at first use.
  */
+#include "graph/body.h"
 #include "graph/graph.h"
 
 #include <stdarg.h>
@@ -215,12 +216,13 @@ bool hbg__storage_handle(const struct hbg_graph *g, const struct hbg__storage *s
     return true;
 }
 
-/* A body names a buffer that may be among its arguments, wherever these lie in it. */
-static bool is_argument_of_body(const struct hbg_graph *g, uint32_t handle)
+bool hbg__is_argument_of_body(const struct hbg_graph *g, uint32_t handle)
 {
-    const struct hbg__boundary *b = &g->input->boundary;
-    for (uint32_t i = 0; g->input->body && i < b->group_count; i++)
-        if (b->group[i].of_buffer && b->group[i].buffer_handle == handle) return true;
+    for (; g->input->body; g = g->input->body->outer) {
+        const struct hbg__boundary *b = &g->input->boundary;
+        for (uint32_t i = 0; i < b->group_count; i++)
+            if (b->group[i].of_buffer && b->group[i].buffer_handle == handle) return true;
+    }
     return false;
 }
 
@@ -251,7 +253,7 @@ static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int
         s->displacement = -(int64_t)g->storages[s->home].first;
         grow_to_buffer(g, &g->storages[s->home], size_bytes);
     }
-    if (is_argument_of_body(g, handle) && !hbg__graph_serialize(g)) return NULL;
+    if (hbg__is_argument_of_body(g, handle) && !hbg__graph_serialize(g)) return NULL;
     return s;
 }
 

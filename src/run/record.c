@@ -232,6 +232,15 @@ static bool has_single(const struct hbg__recording *r)
     return false;
 }
 
+/* Equal images may still be of other buffers, or submit bodies of other keys. */
+static enum hbg_status verify_names(struct hbg__run *run, const struct hbg__recording *kept, const struct hbg__recording *fresh, struct hbg_error *error)
+{
+    if (hbg__name_the_same(kept->named, kept->named_count, fresh->named, fresh->named_count)) return HBG_OK;
+    hbg__log_write(&run->device->log, HBG_LOG_ERROR, "hbg: program \"%.60s\" is not pure: a replay verified by HBG_VERIFY_REPLAY names other buffers, or subgraphs of other keys", run->program->name);
+    return hbg__error_set(error, HBG_E_IMAGE, run->program->name,
+                          "program \"%.60s\" is declared pure, but building again names other device buffers, or submits subgraphs of other keys", run->program->name);
+}
+
 /* The same boundary must give the same bytes; the place of the first difference is named otherwise. */
 static enum hbg_status verify_replay(struct hbg__run *run, struct hbg_error *error)
 {
@@ -242,7 +251,7 @@ static enum hbg_status verify_replay(struct hbg__run *run, struct hbg_error *err
     const unsigned char *a = (const unsigned char *)kept->head, *b = (const unsigned char *)fresh->head;
     uint64_t size = kept->image_bytes < fresh->image_bytes ? kept->image_bytes : fresh->image_bytes, at = 0;
     while (at < size && a[at] == b[at]) at++;
-    if (at == size && kept->image_bytes == fresh->image_bytes) return HBG_OK;
+    if (at == size && kept->image_bytes == fresh->image_bytes) return verify_names(run, kept, fresh, error);
     hbg__log_write(&run->device->log, HBG_LOG_ERROR, "hbg: program \"%.60s\" is not pure: a replay verified by HBG_VERIFY_REPLAY differs at byte %" PRIu64, run->program->name, at);
     return hbg__error_set(error, HBG_E_IMAGE, run->program->name,
                           "program \"%.60s\" is declared pure, but building again gives another image: %" PRIu64 " bytes against %" PRIu64 ", different from byte %" PRIu64,
