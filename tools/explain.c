@@ -72,7 +72,7 @@ static void print_bodies(const struct explanation *e, const struct hbg_counters 
     hbg__table_line("bodies", "%s recorded, %s replayed, in these builds", hbg__table_count(e->recorded, recorded), hbg__table_count(e->found, found));
     if (e->missed)
         hbg__table_line("  missed", "%s of those recorded, one reason for each build:", hbg__table_count(e->missed, missed));
-    print_reasons("", &e->body);
+    print_reasons(e->missed ? "" : "  not kept", &e->body);
     if (e->missed)
         hbg__table_line("  did not fit", "types or shapes %" PRIu64 ", shared storage %" PRIu64 ", values %" PRIu64 ", data %" PRIu64,
                         c->subgraph_misses_shape, c->subgraph_misses_alias, c->subgraph_misses_value, c->subgraph_misses_data);

@@ -50,7 +50,7 @@ struct hbg_counters {
     uint64_t reuse_edges;               /* made by the reuse of heap bytes */
     uint64_t trace_copies, trace_bytes; /* of task records, device to host; 0 on a unified device */
     uint64_t definition_bytes;          /* host to device; 0 on a unified device */
-    uint64_t subgraphs_recorded, subgraphs_replayed;        /* submissions that called the body, and that found a definition */
+    uint64_t subgraphs_recorded, subgraphs_replayed;        /* submissions that called the body, and that found a definition; those in bodies as well */
     uint64_t subgraphs_in_place;        /* that called a body which cannot be kept: its tasks are plain ones */
     /* recorded although the key had definitions, by what did not fit first: access, type or shape; shared storage; a value; data or memory */
     uint64_t subgraph_misses_shape, subgraph_misses_alias, subgraph_misses_value, subgraph_misses_data;

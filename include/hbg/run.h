@@ -45,11 +45,12 @@ struct hbg_result {
     uint32_t replayed;          /* 1: nothing was built */
     char why[64];               /* why a pure program was built although it had recordings, "argument 2: its shape, strides or type";
                                    else empty */
-    /* of bodies of hbg_subgraph() whose submission met this build; all 0 of a replay */
+    /* of bodies of hbg_subgraph() that this build submitted, and those inside of bodies that it recorded; all 0 of a replay */
     uint32_t subgraphs_recorded;        /* the body was called, and is kept if it can be */
     uint32_t subgraphs_replayed;        /* a definition was found: one record was written, whatever the body's size */
     uint32_t subgraphs_missed;          /* recorded although the key had definitions */
-    char subgraph_why[96];              /* of the first of these: "layer" argument 2: its shape, strides or type */
+    char subgraph_why[96];              /* of the first of these: "layer" argument 2: its shape, strides or type; else of the first body in place */
+    uint32_t subgraphs_in_place;        /* the body was called, and its tasks are plain ones: it cannot be kept, or is nested too deep */
 };
 
 /* Called once when a launched run has ended, well or badly: by a worker's thread, or, where it had no tasks or was cancelled before it

@@ -101,7 +101,9 @@ bool hbg__alias_groups(struct hbg_graph *g, const struct hbg_arg *arg, uint32_t 
    missed for distances between its arguments alone. */
 const struct hbg__known *hbg__match(struct hbg__call *call, bool *in_place, bool *wholes);
 
-/* recorder.c: record the body; NULL: latched. */
+/* recorder.c: a body of this key is submitted in place, or will be: say why. */
+void hbg__say_single(struct hbg__call *call, const char *why);
+/* Record the body; NULL: latched. */
 const struct hbg__known *hbg__record_body(struct hbg__call *call, bool wholes);
 /* Record it again beside the definition: is it the same? False: latched. */
 bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *definition);

@@ -117,7 +117,8 @@ static void reset_counts(struct hbg_graph *g)
     g->payload_top = g->pending_units = g->task_count = g->task_limit = 0;
     g->storage_count = 0;
     g->barrier = g->manual_begin = g->manual_depth = 0;
-    g->manual = g->failed = g->inner_open = g->is_single = false;
+    g->manual = g->failed = g->inner_open = false;
+    g->single = NULL;
     g->is_serial = g->input->serial;
     g->edge_count = g->reuse_edges = 0;
     g->noop_count = g->user_noops = g->near_count = g->root_count = 0;

@@ -24,7 +24,8 @@ bool hbg__graph_serialize(struct hbg_graph *g)
 
 void hbg__graph_looked_into(struct hbg_graph *g)
 {
-    for (; HBG_UNLIKELY(g->inner_open); g = g->inner) g->inner->is_single = true;
+    for (; HBG_UNLIKELY(g->inner_open); g = g->inner)
+        if (!g->inner->single) g->inner->single = "it asks the graph around it, or uses that one's data";
 }
 
 bool hbg__is_captured(const struct hbg_graph *g, const struct hbg_region *region)
@@ -69,7 +70,7 @@ struct hbg__storage *hbg__capture(struct hbg_graph *g, const struct hbg_region *
     if (!theirs) { (void)hbg__fail_as(g, outer); return NULL; }
     uint32_t index = hbg__storage_index(outer, theirs);
     if (find_named(g, HBG__NAMED_STORAGE, index, &base)) return storage_at_base(g, base);
-    g->is_single = true;
+    if (!g->single) g->single = "it uses a region that is not in its list";
     struct hbg__storage *s = hbg__name_room(g) && hbg__graph_serialize(g) ? hbg__storage_add(g) : NULL;
     if (!s) return NULL;
     struct hbg__reach reach = hbg__storage_reach(&outer->storages[theirs->home]);
@@ -86,7 +87,7 @@ bool hbg__capture_scalar(struct hbg_graph *g, const void *boundary, uint32_t ind
     struct hbg_graph *outer = g->input->body->outer;
     uint32_t base;
     if (!hbg__scalar_origin(outer, boundary, index, args, position)) return false;
-    g->is_single = true;
+    if (!g->single) g->single = "it uses a scalar that is not in its list";
     if (*position == HBG__NIL) return true;
     uint32_t handle = HBG__BASE_BOUNDARY + *position;
     if (!find_named(g, HBG__NAMED_SCALAR, handle, &base)) {

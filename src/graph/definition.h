@@ -52,7 +52,7 @@ struct hbg__definition {
     uint32_t number;                    /* in the order in which definitions were made */
 
     struct hbg__definition_key key;
-    bool single;                        /* good for one submission */
+    const char *single;                 /* why it is good for one submission alone; NULL: for more */
     bool in_place;                      /* no definition: bodies of this key cannot be kept and are submitted in place */
     bool shares;                        /* two arguments are of one group */
     bool wholes;                        /* which conflict as wholes, at whatever distance */

@@ -154,7 +154,7 @@ struct hbg_graph {
     struct hbg_graph *inner;            /* build state for bodies that are recorded; made by the first */
     bool inner_open;                    /* one is being recorded: nothing may be submitted here meanwhile */
     bool is_serial;                     /* every task comes after the one before: capture.c */
-    bool is_single;                     /* what is recorded is good for one submission: it uses what a later one could not find */
+    const char *single;                 /* why what is recorded is good for one submission: it uses what a later one could not find; NULL: it is good for more */
     uint32_t storage_base;              /* number of storage 0 in regions of this build */
     uint32_t storage_count;
     uint32_t storage_numbers;           /* numbers from storage_base on that no other build has; hbg__graph_take_more_numbers() */
@@ -240,6 +240,8 @@ HBG_COLD void hbg__graph_say_who(struct hbg_graph *g, const char *name, const ch
 
 /* What went wrong in another graph has gone wrong here. Returns false. */
 HBG_COLD bool hbg__fail_as(struct hbg_graph *g, const struct hbg_graph *other);
+/* Not failed after all, nor the builds around it: a look that need not have been. */
+HBG_COLD void hbg__graph_forgive(struct hbg_graph *g);
 
 /* ---- storage.c ------------------------------------------------------------------------------------------------- */
 

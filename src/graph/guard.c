@@ -313,7 +313,7 @@ static bool gather_outside(struct hbg_graph *g, const struct hbg_region *x, uint
 static const void *read_outside(struct hbg_graph *g, const struct hbg_region *x, uint32_t position, int64_t bytes)
 {
     const void *whole = NULL;
-    if (g->storages[g->storages[position].home].flags & HBG__STORAGE_WHOLES) g->is_single = true;      /* what is written beside it may lie elsewhere next time */
+    if (!g->single && g->storages[g->storages[position].home].flags & HBG__STORAGE_WHOLES) g->single = "it reads data beside arguments whose distances change";
     unsigned char *target = row_major_from(x) ? copy_take(g, (size_t)bytes) : NULL;
     if (row_major_from(x) && !target) return NULL;
     if (!gather_outside(g, x, position, target, &whole)) return NULL;

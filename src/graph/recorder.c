@@ -5,10 +5,11 @@
  * held by the recording, and then by the definition. Guards are those of the body alone; what it asked was asked of the build around,
  * which has guards of its own for it.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/log.h"
 #include "graph/append.h"
 #include "graph/body.h"
 #include "graph/hazard_map.h"
@@ -129,18 +130,37 @@ static struct hbg__definition *make(struct hbg__call *call, struct terms terms)
     d->heap_was_full = inner->heap_was_full;
     d->is_serial = terms.serial;
     d->meets_buffers = !d->is_serial && inner->is_serial;
-    d->single = inner->is_single;
+    d->single = inner->single;
     for (uint32_t i = 0; i < d->guard_count; i++)
         if (d->guard[i].kind == HBG__GUARD_MEMORY) d->owner = g->input->owner;
     return d;
 }
 
-/* Later bodies of this key are submitted in place: what they use cannot be found again. */
-static bool keep_mark(struct hbg__call *call)
+/* Bodies inside count as those of the build around do. */
+static void take_counts(struct hbg__recording *to, const struct hbg__recording *from)
 {
+    to->bodies_recorded += from->bodies_recorded;
+    to->bodies_replayed += from->bodies_replayed;
+    to->bodies_in_place += from->bodies_in_place;
+    for (int i = 0; i < HBG__BODY_MISSES; i++) to->bodies_missed[i] += from->bodies_missed[i];
+    if (!to->why[0]) memcpy(to->why, from->why, sizeof to->why);
+}
+
+void hbg__say_single(struct hbg__call *call, const char *why)
+{
+    struct hbg__recording *r = call->g->recording;
+    if (!r->why[0]) snprintf(r->why, sizeof r->why, "\"%.20s\" is not kept: %.56s", call->key.name, why);
+}
+
+/* Later bodies of this key are submitted in place: what they use cannot be found again. */
+static bool keep_mark(struct hbg__call *call, const char *why)
+{
+    const struct hbg__log *log = call->g->input->log;
+    if (log && hbg__log_wants(log, HBG_LOG_DEBUG)) hbg__log_write(log, HBG_LOG_DEBUG, "hbg: body \"%.60s\" is not kept, and submitted in place from now on: %s", call->key.name, why);
     struct hbg__definition *mark = hbg__definition_create(call->g->input->definitions, &call->key, 0, 0, 0, 0, 0);
     if (!mark) return false;
     mark->in_place = true;
+    mark->single = why;
     bool kept = hbg__definition_keep(mark);
     hbg__definition_unpin(mark);
     return kept;
@@ -161,11 +181,13 @@ const struct hbg__known *hbg__record_body(struct hbg__call *call, bool wholes)
     if (!group(call, &groups)) return NULL;
     struct terms terms = { .wholes = wholes || g->bodies->unknown, .serial = g->is_serial || g->bodies->unknown, .heap_outside_bytes = heap_outside(g) };
     if (!build(call, terms, groups)) return NULL;
+    take_counts(g->recording, &g->bodies->recording);
     struct hbg__definition *d = make(call, terms);
     hbg__recording_reset(&g->bodies->recording, &g->input->buffers);
     if (!d) return NULL;
     g->recording->bodies_recorded++;
-    if (d->single ? keep_mark(call) : hbg__definition_keep(d)) return hbg__know(g, d);
+    if (d->single) hbg__say_single(call, d->single);
+    if (d->single ? keep_mark(call, d->single) : hbg__definition_keep(d)) return hbg__know(g, d);
     hbg__graph_fail_memory(g, "definitions");
     hbg__definition_unpin(d);
     return NULL;

@@ -44,6 +44,15 @@ void hbg__graph_fail_limit(struct hbg_graph *g, const char *resource, uint64_t u
              (unsigned long long)limit, (unsigned long long)requested, remedy);
 }
 
+void hbg__graph_forgive(struct hbg_graph *g)
+{
+    for (struct hbg_graph *each = g; each; each = each->input->body ? each->input->body->outer : NULL) {
+        each->failed = false;
+        each->error = (struct hbg_error){ .size = sizeof each->error };
+    }
+    hbg__short_way_renew(g);
+}
+
 bool hbg__fail_as(struct hbg_graph *g, const struct hbg_graph *other)
 {
     if (!g->failed && other->failed) {

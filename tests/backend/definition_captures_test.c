@@ -66,6 +66,10 @@ static void what_cannot_be_kept_runs_all_the_same(struct hbg_device *device, con
     assert_int_equal(counters_of(device).subgraphs_recorded - before.subgraphs_recorded, 1);
     assert_int_equal(counters_of(device).subgraphs_in_place - before.subgraphs_in_place, 8);
     assert_int_equal(counters_of(device).subgraph_misses_shape - before.subgraph_misses_shape, 0);
+    struct hbg_result result = HBG_OPTIONS(result);
+    assert_int_equal(hbg_run_sync(program, HBG_ARGS(hbg_inout(HOST_I32(x, 6)), hbg_i32(10)), &result), HBG_OK);
+    assert_int_equal(result.subgraphs_in_place, 3);
+    assert_string_equal(result.subgraph_why, "\"captures\" is not kept: it uses a region that is not in its list");
     hbg_program_destroy(program);
 }
 

@@ -173,7 +173,7 @@ static void scalars_come_in_through_bodies(struct hbg_device *device, const stru
         assert_int_equal(x[1], 10 * runs[i].scale);
         assert_int_equal(x[2], 50);
         assert_int_equal(result.replayed, runs[i].replayed);
-        assert_int_equal(result.subgraphs_recorded, i == 0 ? 2 : 0);
+        assert_int_equal(result.subgraphs_recorded, i == 0 ? 4 : 0);
         mark_all(device);
     }
     assert_int_equal(seen, -1);         /* by the last that was called */
