@@ -337,7 +337,7 @@ ALLOWED = {
     ("src/graph/recorder.c", "hbg__record_body",
      "hbg__recording_reset(&g->bodies->recording, &g->input->buffers)"): "the next build does so",
     ("src/graph/recorder.c", "hbg__verify_body",
-     "again->image_bytes == d->head->image_bytes in again->image_bytes == d->head->image_bytes && memcmp(again, d->head, again->image_bytes) == 0"): "the size stands in the head, which is compared",
+     "again->image_bytes == d->head->image_bytes in again->image_bytes == d->head->image_bytes && memcmp(again->head, d->head, again->image_bytes) == 0 && hbg__name_the_same(again->named, again->named_count, d->named, d->named_count)"): "the size stands in the head, which is compared",
     ("src/graph/capture.c", "hbg__graph_serialize",
      "if (!hbg__gather_leaves(g, 0)) return false"): LATCHED,
     ("src/graph/capture.c", "hbg__capture",
