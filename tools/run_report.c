@@ -102,7 +102,8 @@ void hbg__run_print_text(const struct hbg_setup *s, const struct run_request *re
     putchar('\n');
     print_results(s);
     hbg__table_line("tasks", "%s", hbg__table_count(outcome->tasks, text));
-    hbg__table_line("edges", "%s", hbg__table_count(outcome->edges, text));
+    hbg__table_line("edges", "%s%s", hbg__table_count(outcome->edges, text),
+                    outcome->counters.subgraphs_recorded + outcome->counters.subgraphs_replayed ? ", those inside of subgraphs' bodies not counted" : "");
     print_rounds(request, outcome);
     hbg__table_line("bytes shipped", "%s in %s %s, by a warm round that is built", hbg__table_bytes(outcome->upload_bytes, text),
                     hbg__table_count(outcome->upload_copies, copies), outcome->upload_copies == 1 ? "copy" : "copies");

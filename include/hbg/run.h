@@ -33,8 +33,10 @@ enum hbg_run_state { HBG_RUN_PREPARED = 1, HBG_RUN_QUEUED, HBG_RUN_RUNNING, HBG_
 struct hbg_result {
     size_t size;
     struct hbg_error error;
-    uint64_t tasks;             /* that the build submitted; noops that hbg inserted are not counted */
-    uint64_t edges;             /* of the whole graph */
+    uint64_t tasks;             /* that the build submitted; each submission of a body of hbg_subgraph() counts as the tasks of the body, not
+                                   as one; noops that hbg inserted are not counted */
+    uint64_t edges;             /* of the graph that the build submitted, in which a submission is one node, and an inserted noop another;
+                                   those between the tasks of a recorded body are not counted */
     uint64_t upload_bytes, upload_copies;       /* image, arguments (one copy each), launch descriptor; 0 on a unified device */
     uint64_t build_ns;          /* in the build function and around it; 0 of a replay */
     uint64_t upload_ns;         /* of prepare, after the build */
