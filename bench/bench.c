@@ -121,7 +121,7 @@ int hbg__bench_main(int argc, char **argv)
         "costs, and how long tasks must be for half of the time to be theirs (metg: METG(50 %), the measure of Task Bench),\n"
         "and how fast tiled factorisations and products are (real: GFLOP/s). model is an experiment: what shipping capacity costs\n"
         "beside shipping what is used (docs/experiments).\n\n"
-        "case       the graph, or what of the call is varied\n"
+        "case       the graph, or what of the call is varied; docs/benchmarks.md explains those of replay\n"
         "workers    worker threads of the device\n"
         "median     of all batches, each the mean over 1 ms or more, or of all searches of metg; the unit stands above the table\n"
         "p10, p90   a tenth of the batches is below the one, a tenth above the other: how far figures spread\n"

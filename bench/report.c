@@ -168,10 +168,21 @@ static struct columns choose_columns(const struct bench *b)
     return columns;
 }
 
+/* A case of another unit than the first one's, which stands in the heading. */
+static const struct bench_case *of_another_unit(const struct bench *b)
+{
+    for (size_t i = 1; i < b->case_count; i++)
+        if (strcmp(b->cases[i].unit, b->cases[0].unit) != 0) return &b->cases[i];
+    return NULL;
+}
+
 void hbg__bench_print_text(const struct bench *b)
 {
     struct columns columns = choose_columns(b);
-    printf("\n%s, %s; %u %s%s\n", b->name, b->cases[0].unit, b->cases[0].reps, b->cases[0].curve ? "searches" : b->cases[0].more_is_better ? "runs" : "batches", b->quick ? " (quick: no figures to quote)" : "");
+    const struct bench_case *other = of_another_unit(b);
+    printf("\n%s, %s", b->name, b->cases[0].unit);
+    if (other) printf(" (%s: %s)", other->name, other->unit);
+    printf("; %u %s%s\n", b->cases[0].reps, b->cases[0].curve ? "searches" : b->cases[0].more_is_better ? "runs" : "batches", b->quick ? " (quick: no figures to quote)" : "");
     printf("median, p10 and p90 are of these; ratio is median / target%s%s%s\n\n", columns.runtime ? "; / hbg is the runtime's median / that of hbg" : "",
            columns.cold ? "; cold is the first run of all" : "", columns.peak ? "; of peak: as a share of the workers' dgemm; more is better" : "");
     printf("%-22s", "case");
