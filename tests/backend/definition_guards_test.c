@@ -284,25 +284,28 @@ static void a_definition_does_not_make_wrong_arguments_right(struct hbg_device *
     assert_int_equal(x[0], 0);
 }
 
-/* A position that is no scalar, bound as if it were one of the type that the definition has there. */
-static void build_bound_region(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+/* A position that is no scalar, bound as if it were one of the type that the definition has there; and one of a list that is not the build's. */
+static void build_bound_wrongly(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
-    (void)params;
     struct hbg_region x = AT(hbg_args_region(args, 0), 0);
-    struct hbg_arg bound = hbg_args_scalar(args, 0);
+    struct hbg_args other = *args;
+    struct hbg_arg bound = *(const bool *)params ? hbg_args_scalar(&other, 1) : hbg_args_scalar(args, 0);
     bound.dtype = HBG_I32;
     hbg_subgraph(g, KEY("bound"), adds_to_all, HBG_ARGS(hbg_inout(x), hbg_i32(1)));
     hbg_subgraph(g, KEY("bound"), adds_to_all, HBG_ARGS(hbg_inout(x), bound));
 }
 
-static void a_region_is_no_scalar(struct hbg_device *device, const struct device_kind *kind)
+static void what_is_bound_is_a_scalar_of_the_build(struct hbg_device *device, const struct device_kind *kind)
 {
     (void)kind;
-    int32_t x[1] = { 0 };
-    struct hbg_program *program = PROGRAM(device, build_bound_region, steps);
-    struct hbg_error error = program_run_fails(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), HBG_E_ACCESS);
-    assert_non_null(strstr(error.text, "argument 1 of subgraph \"bound\" binds a boundary position that is no scalar"));
-    hbg_program_destroy(program);
+    for (int i = 0; i < 2; i++) {
+        bool other = i;
+        int32_t x[1] = { 0 };
+        struct hbg_program *program = PROGRAM_WITH(device, build_bound_wrongly, steps, other);
+        struct hbg_error error = program_run_fails(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1)), hbg_i32(1)), HBG_E_ACCESS);
+        assert_non_null(strstr(error.text, "argument 1 of subgraph \"bound\" binds a boundary position that is no scalar"));
+        hbg_program_destroy(program);
+    }
 }
 
 /* ---- data that a body reads ---- */
@@ -408,7 +411,7 @@ int main(void)
     static const struct device_test tests[] = {
         DEVICE_TEST(a_value_that_was_looked_at_is_a_guard), DEVICE_TEST(shapes_and_types_are_guards),
         DEVICE_TEST(types_and_ranks_are_guards), DEVICE_TEST(access_modes_are_guards), DEVICE_TEST(kinds_and_numbers_are_guards),
-        DEVICE_TEST(a_definition_does_not_make_wrong_arguments_right), DEVICE_TEST(a_region_is_no_scalar),
+        DEVICE_TEST(a_definition_does_not_make_wrong_arguments_right), DEVICE_TEST(what_is_bound_is_a_scalar_of_the_build),
         DEVICE_TEST(data_that_a_body_reads_is_a_guard), DEVICE_TEST(memory_that_a_body_names_is_a_guard),
         DEVICE_TEST(data_that_a_task_writes_is_refused),
     };

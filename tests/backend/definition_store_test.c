@@ -9,6 +9,7 @@
 
 #include <hbg/hbg.h>
 #include "run/device.h"
+#include "run/run.h"
 #include "support/allocator.h"
 #include "support/devices.h"
 #include "support/program.h"
@@ -228,6 +229,65 @@ static void definitions_go_with_what_holds_them(struct hbg_device *unused, const
     }
 }
 
+/* ---- one that had little heap ---- */
+
+static void four_scopes(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    calls++;
+    for (int i = 0; i < 4; i++) {
+        hbg_scope_begin(g, HBG_SCOPE_AUTO);
+        struct hbg_region t = AT(hbg_alloc(g, HBG_I32, HBG_SHAPE(256)), 0);
+        hbg_submit(g, COPY, hbg_in(hbg_args_region(args, 0)), hbg_out(t));
+        hbg_submit(g, COPY, hbg_in(t), hbg_out(hbg_args_region(args, 0)));
+        hbg_scope_end(g);
+    }
+}
+
+/* Beside an intermediate of three kilobytes there is one left. */
+static void build_scopes(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct hbg_region x = AT(hbg_args_region(args, 0), 0);
+    if (*(const bool *)params) hbg_submit(g, COPY, hbg_in(x), hbg_out(AT(hbg_alloc(g, HBG_I32, HBG_SHAPE(768)), 0)));
+    hbg_subgraph(g, KEY("scopes"), four_scopes, HBG_ARGS(hbg_inout(x)));
+}
+
+/* The definition that the program takes. */
+static const struct hbg__definition *taken(struct hbg_device *device, bool beside)
+{
+    int32_t x[1] = { 3 };
+    struct hbg_run run;
+    struct hbg_program *program = PROGRAM_WITH(device, build_scopes, steps, beside);
+    assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), NULL, &run), HBG_OK);
+    const struct hbg__recording *r = &device->run[0].kept->recording;
+    assert_int_equal(r->named_count, 1);
+    const struct hbg__definition *definition = r->named[0].definition;
+    assert_int_equal(hbg_run_launch(run), HBG_OK);
+    assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
+    assert_int_equal(hbg_run_finish(run, NULL), HBG_OK);
+    assert_int_equal(x[0], 3);
+    hbg_program_destroy(program);
+    return definition;
+}
+
+static void the_one_that_reuses_less_heap_is_taken(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    struct hbg_device_options options = HBG_OPTIONS(device_options);
+    options.limit_heap_bytes = 4096;
+    struct hbg_device *device = device_open(kind->spec, &options);
+    calls = 0;
+    const struct hbg__definition *large = taken(device, false), *small = taken(device, true);
+    assert_int_equal(large->head->heap_bytes, 4096);
+    assert_int_equal(small->head->heap_bytes, 1024);
+    for (int round = 0; round < 2; round++) {
+        assert_ptr_equal(taken(device, false), large);      /* although the other would do, and is newer */
+        assert_ptr_equal(taken(device, true), small);
+    }
+    assert_int_equal(calls, 2);
+    device_close(device);
+}
+
 /* ---- which go first ---- */
 
 static void of_fifty(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -271,7 +331,8 @@ int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(names_and_parameters_are_keys), DEVICE_TEST(all_keys_are_found_again), DEVICE_TEST(large_images_keep_their_arenas),
-        DEVICE_TEST(large_images_go), DEVICE_TEST(definitions_go_with_what_holds_them), DEVICE_TEST(what_was_not_used_for_long_goes),
+        DEVICE_TEST(large_images_go), DEVICE_TEST(definitions_go_with_what_holds_them), DEVICE_TEST(the_one_that_reuses_less_heap_is_taken),
+        DEVICE_TEST(what_was_not_used_for_long_goes),
     };
     return DEVICE_TESTS_RUN(tests);
 }

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -51,9 +52,8 @@ static void build(struct hbg_graph *g, const struct hbg_args *args, const void *
     hbg_subgraph(g, hbg_key_of("nested", NULL, 0), nested, HBG_NO_ARGS);
 }
 
-static void every_limit_will_do(struct hbg_device *unused, const struct device_kind *kind)
+static void check_every_limit(const struct device_kind *kind)
 {
-    (void)unused;
     for (uint64_t limit = 1024; limit <= 12 * 1024; limit += 512) {
         struct hbg_device_options options = HBG_OPTIONS(device_options);
         options.limit_heap_bytes = limit;
@@ -67,6 +67,15 @@ static void every_limit_will_do(struct hbg_device *unused, const struct device_k
         hbg_program_destroy(program);
         device_close(device);
     }
+}
+
+static void every_limit_will_do(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    check_every_limit(kind);
+    setenv("HBG_VERIFY_REPLAY", "1", 1);                    /* a body is recorded again as if the heap had the room that it had then */
+    check_every_limit(kind);
+    unsetenv("HBG_VERIFY_REPLAY");
 }
 
 static void too_little_names_the_limit(struct hbg_device *unused, const struct device_kind *kind)
