@@ -350,4 +350,6 @@ ALLOWED = {
      "after->kept in after && after->kept"): BETWEEN_THREADS,
     ("src/graph/definition.c", "hbg__definition_unpin",
      "!last in !last && d->pins == 0"): "what is beyond the budget may go at any time",
+    ("src/graph/subgraph.c", "hbg__scalar_origin",
+     "break"): COMPARED,
 }
