@@ -26,7 +26,7 @@ setup:
 
 # On a device with memory of its own, so that what is sent to it can be seen.
 demo: setup
-	@echo "building hbg"
+	@echo "building hbg: the first time that takes about a minute of processor time; build/demo.log says how far it is"
 	@mkdir -p build
 	@$(MAKE) --no-print-directory all > build/demo.log 2>&1 || { cat build/demo.log >&2; exit 1; }
 	build/hbg run gp --verify --device cpu:memory=discrete
