@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# `cmake --install`: headers, both libraries, hbg.pc, hbgConfig.cmake (targets hbg::shared and hbg::static), and the command
+# `cmake --install`: headers, both libraries, hbg.pc, hbgConfig.cmake (targets hbg::shared and hbg::static), documents, examples, and the command
 # with its manual page and the data of `hbg run gp`.
 # The command is a component of its own: `cmake --install build --component library` leaves it out.
 
@@ -37,7 +37,8 @@ install(EXPORT hbgTargets NAMESPACE hbg:: DESTINATION ${HBG_CMAKE_DIR})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hbg.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hbgConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/hbgConfigVersion.cmake
     DESTINATION ${HBG_CMAKE_DIR})
-install(FILES README.md CAVEATS.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md ARCHITECTURE.md CAVEATS.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN "*.in" EXCLUDE)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 if(TARGET hbg_command)
     set_target_properties(hbg_command PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

@@ -18,7 +18,7 @@ package=$(find "$work/made" -maxdepth 1 -name 'hbg_*.deb')
 field() { dpkg-deb -f "$package" "$1"; }
 [[ $(field Package) == hbg && $(field Depends) == *libc6* && $(field Version) == 0.* ]] || fail "the package says: $(dpkg-deb -I "$package")"
 dpkg-deb -c "$package" > "$work/list"
-for file in usr/bin/hbg usr/include/hbg/hbg.h usr/share/man/man1/hbg.1 usr/share/doc/hbg/copyright; do
+for file in usr/bin/hbg usr/include/hbg/hbg.h usr/share/man/man1/hbg.1 usr/share/doc/hbg/copyright usr/share/doc/hbg/examples/01_hello.c; do
     grep -q "\./$file\(\.gz\)\?\$" "$work/list" || fail "the package has no $file: $(cat "$work/list")"
 done
 awk '$2 != "root/root" || $1 ~ /^.....w|^........w/ && $1 !~ /^l/ { print; bad = 1 } END { exit bad }' "$work/list" \

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # install_test.sh - outside projects build and run against the installed tree (outside.sh), which lies at another prefix than the
-# configured one, with a blank in its name. hbg.pc names the folders that are there, whatever the library folder is called.
+# configured one, with a blank in its name. Documents and examples that README.md names lie beside it. hbg.pc names the folders that
+# are there, whatever the library folder is called.
 set -euo pipefail
 
 work=$(mktemp -d)
@@ -13,6 +14,12 @@ fail() { echo "$*" >&2; exit 1; }
 quietly cmake --install "$HBG_BUILD" --prefix "$work/first"
 mv "$work/first" "$work/a prefix"                   # nothing may name the place that it was installed to
 bash "$HBG_SOURCE/tests/abi/outside.sh" "$work/a prefix"
+
+# what the installed README.md names is there
+doc="$work/a prefix/share/doc/hbg"
+named=$(grep -oE '`(docs|examples)/[^` ]*`|`[A-Z]+\.md`' "$doc/README.md" | tr -d '`')
+[[ $named == *examples/01_hello.c* && $named == *docs/statuses.md* ]] || fail "README.md names: $named"
+for path in $named; do [[ -e $doc/$path ]] || fail "README.md names $path, which is not installed"; done
 
 # a library alone
 quietly cmake --install "$HBG_BUILD" --prefix "$work/alone" --component library
