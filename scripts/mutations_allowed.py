@@ -352,4 +352,8 @@ ALLOWED = {
      "!last in !last && d->pins == 0"): "what is beyond the budget may go at any time",
     ("src/graph/subgraph.c", "hbg__scalar_origin",
      "break"): COMPARED,
+    ("src/run/definitions.c", "hbg__definition_forget",
+     "d->device_image = 0"): "the definition goes, or the device",
+    ("src/run/definitions.c", "hbg__run_upload_definitions",
+     "if (!(r->head->flags & HBG__IMAGE_SUBGRAPHS)) return HBG_OK"): SPEED,
 }

@@ -229,6 +229,39 @@ static void definitions_go_with_what_holds_them(struct hbg_device *unused, const
     }
 }
 
+static void of_fifty(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    calls++;
+    for (int i = 0; i < 50; i++) hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1));
+}
+
+static void build_one(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    int32_t key = hbg_args_get_i32(args, 1);
+    (void)params;
+    hbg_subgraph(g, HBG_KEY("one", key), of_fifty, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+}
+
+/* ---- one that somebody has written over ---- */
+
+static void what_has_changed_is_not_uploaded(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    int32_t x[2] = { 0 };
+    struct hbg_device *device = device_open(kind->spec, NULL);
+    struct hbg_program *program = PROGRAM(device, build_one, steps);
+    steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1)), hbg_i32(1)));
+    struct hbg__definition *d = device->definitions.newest;
+    hbg__definition_forget(device, d);                      /* as if the device had not been given it yet */
+    ((unsigned char *)(uintptr_t)d->head)[d->head->image_bytes - 1] ^= 1;
+    struct hbg_error error = program_run_fails(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1)), hbg_i32(1)), HBG_E_IMAGE);
+    assert_non_null(strstr(error.text, "\"one\" has changed since it was recorded"));
+    assert_int_equal(x[0], 50);
+    hbg_program_destroy(program);
+    device_close(device);
+}
+
 /* ---- one that had little heap ---- */
 
 static void four_scopes(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -290,20 +323,6 @@ static void the_one_that_reuses_less_heap_is_taken(struct hbg_device *unused, co
 
 /* ---- which go first ---- */
 
-static void of_fifty(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    calls++;
-    for (int i = 0; i < 50; i++) hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1));
-}
-
-static void build_one(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    int32_t key = hbg_args_get_i32(args, 1);
-    (void)params;
-    hbg_subgraph(g, HBG_KEY("one", key), of_fifty, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
-}
-
 /* There is room for three or four. The one that is used again and again stays, whenever it was made. */
 static void what_was_not_used_for_long_goes(struct hbg_device *unused, const struct device_kind *kind)
 {
@@ -331,8 +350,8 @@ int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(names_and_parameters_are_keys), DEVICE_TEST(all_keys_are_found_again), DEVICE_TEST(large_images_keep_their_arenas),
-        DEVICE_TEST(large_images_go), DEVICE_TEST(definitions_go_with_what_holds_them), DEVICE_TEST(the_one_that_reuses_less_heap_is_taken),
-        DEVICE_TEST(what_was_not_used_for_long_goes),
+        DEVICE_TEST(large_images_go), DEVICE_TEST(definitions_go_with_what_holds_them), DEVICE_TEST(what_has_changed_is_not_uploaded),
+        DEVICE_TEST(the_one_that_reuses_less_heap_is_taken), DEVICE_TEST(what_was_not_used_for_long_goes),
     };
     return DEVICE_TESTS_RUN(tests);
 }

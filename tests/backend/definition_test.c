@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include <hbg/hbg.h>
+#include "image/layout.h"
+#include "run/device.h"
 #include "support/devices.h"
 #include "support/program.h"
 #include "support/steps.h"
@@ -39,8 +41,8 @@ static void build_forty(struct hbg_graph *g, const struct hbg_args *args, const 
 
 static void addresses_and_scalars_are_patched(struct hbg_device *device, const struct device_kind *kind)
 {
-    (void)kind;
     int32_t in[40], out[40];
+    uint64_t uploaded[3];
     struct hbg_program *program = PROGRAM(device, build_forty, steps);
     struct hbg_counters before = counters_of(device);
     calls = 0;
@@ -52,9 +54,12 @@ static void addresses_and_scalars_are_patched(struct hbg_device *device, const s
         assert_int_equal(result.subgraphs_recorded, round == 0);
         assert_int_equal(result.subgraphs_replayed, round == 0 ? 39 : 40);
         assert_int_equal(result.tasks, 120);
+        uploaded[round] = result.upload_bytes;
     }
     assert_int_equal(calls, 1);
     assert_int_equal(counters_of(device).definitions_uploaded - before.definitions_uploaded, 1);
+    assert_int_equal(counters_of(device).definition_bytes - before.definition_bytes, kind->discrete ? device->definitions.newest->head->image_bytes : 0);
+    if (kind->discrete) assert_int_equal(uploaded[0] - uploaded[1], device->definitions.newest->head->image_bytes);
     hbg_program_destroy(program);
     /* another program with these kernels finds the definition */
     program = PROGRAM(device, build_forty, steps);
@@ -334,13 +339,43 @@ static void more_tasks_than_a_graph_has(struct hbg_device *device, const struct 
     hbg_program_destroy(program);
 }
 
+/* Each level adds one and submits the one below: more of them than definitions may lie in one another, so the last ones are in place. */
+static void one_below(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    int32_t level = *(const int32_t *)params, below = level - 1;
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_args_scalar(args, 1));
+    if (level) hbg_subgraph(g, HBG_KEY("below", below), one_below, HBG_ARGS(hbg_inout(hbg_args_region(args, 0)), hbg_args_scalar(args, 1)));
+}
+
+static void build_below(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    for (int i = 0; i < 2; i++) hbg_subgraph(g, hbg_key_of("below", params, sizeof(int32_t)), one_below, HBG_ARGS(hbg_inout(AT(hbg_args_region(args, 0), i)), hbg_args_scalar(args, 1)));
+}
+
+static void deeper_than_definitions_go(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    int32_t levels = 40;
+    struct hbg_device *device = device_open(kind->spec, NULL);
+    struct hbg_program *program = PROGRAM_WITH(device, build_below, steps, levels);
+    for (int32_t k = 1; k < 4; k++) {
+        int32_t x[2] = { 0 };
+        struct hbg_result result = steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 2)), hbg_i32(k)));
+        for (int i = 0; i < 2; i++) assert_int_equal(x[i], 41 * k);
+        assert_int_equal(result.tasks, 82);
+    }
+    assert_int_equal(device->definitions.made, 32);
+    hbg_program_destroy(program);
+    device_close(device);
+}
+
 int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(addresses_and_scalars_are_patched), DEVICE_TEST(one_outer_task_a_submission),
         DEVICE_TEST(recording_does_not_depend_on_time), DEVICE_TEST(bodies_nest), DEVICE_TEST(a_failure_names_node_and_subgraph),
         DEVICE_TEST(misuse_of_a_key_is_found), DEVICE_TEST(eight_misses_end_the_recording), DEVICE_TEST(tasks_of_bodies_count),
-        DEVICE_TEST(more_tasks_than_a_graph_has),
+        DEVICE_TEST(more_tasks_than_a_graph_has), DEVICE_TEST(deeper_than_definitions_go),
     };
     return DEVICE_TESTS_RUN(tests);
 }

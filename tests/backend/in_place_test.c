@@ -72,7 +72,7 @@ static void tasks_come_between_entry_and_end(struct hbg_device *device, const st
 
 /* ---- names and scopes ---- */
 
-enum wrong { TASK_OUTSIDE, TASK_INSIDE, REGION_OUTSIDE, OPEN_SCOPE, SCOPE_OF_OTHERS, GIVES_UP, BOUND_REGION, WRONGS };
+enum wrong { TASK_OUTSIDE, TASK_INSIDE, REGION_OUTSIDE, OPEN_SCOPE, SCOPE_OF_OTHERS, GIVES_UP, BOUND_REGION, TASK_IN_LIST, WRONGS };
 static enum wrong wrong;
 static bool is_wrong;
 static struct hbg_task kept_task;
@@ -88,7 +88,7 @@ static void may_be_wrong(struct hbg_graph *g, const struct hbg_args *args, const
     if (is_wrong && wrong == OPEN_SCOPE) hbg_scope_begin(g, HBG_SCOPE_AUTO);
     if (is_wrong && wrong == SCOPE_OF_OTHERS) hbg_scope_end(g);
     if (is_wrong && wrong == GIVES_UP) hbg_graph_fail(g, 3, "no more");
-    if (wrong == TASK_OUTSIDE) kept_task = inside;
+    if (wrong == TASK_OUTSIDE || wrong == TASK_IN_LIST) kept_task = inside;
     kept_region = AT(t, 0);
     (void)params;
 }
@@ -101,6 +101,7 @@ static void build_wrong(struct hbg_graph *g, const struct hbg_args *args, const 
     kept_task = hbg_submit(g, ADD, hbg_inout(x), hbg_i32(1));
     if (is_wrong && wrong == BOUND_REGION) hbg_subgraph(g, KEY("wrong"), may_be_wrong, HBG_ARGS(hbg_inout(x), hbg_args_scalar(args, 0)));
     else hbg_subgraph(g, KEY("wrong"), may_be_wrong, HBG_ARGS(hbg_inout(x)));
+    if (is_wrong && wrong == TASK_IN_LIST) hbg_subgraph(g, KEY("wrong"), may_be_wrong, HBG_ARGS(hbg_inout(x), hbg_after(kept_task)));
     if (is_wrong && wrong == TASK_OUTSIDE) hbg_submit(g, ADD, hbg_inout(x), hbg_i32(1), hbg_after(kept_task));
     if (is_wrong && wrong == REGION_OUTSIDE) hbg_submit(g, COPY, hbg_in(kept_region), hbg_out(x));
     hbg_scope_end(g);
@@ -112,6 +113,7 @@ static void misuse_has_a_name(struct hbg_device *unused, const struct device_kin
         { HBG_E_TASK_ID, "another graph" }, { HBG_E_TASK_ID, "(in subgraph \"wrong\")" }, { HBG_E_SCOPE, "scope has ended" },
         { HBG_E_ORDER, "1 scope is still open (in subgraph \"wrong\")" }, { HBG_E_ORDER, "(in subgraph \"wrong\")" }, { HBG_E_BUILD, "no more (in subgraph \"wrong\")" },
         { HBG_E_ACCESS, "argument 1 of subgraph \"wrong\" binds a boundary position that is no scalar" },
+        { HBG_E_TASK_ID, "hbg_after of subgraph \"wrong\"" },
     };
     (void)unused;
     for (wrong = 0; wrong < WRONGS; wrong++) {

@@ -282,6 +282,8 @@ BUILD(bytes, hbg_subgraph(g, KEY("b"), nothing_body, HBG_ARGS(hbg_bytes(&kept_ta
 BUILD(manual_scope, hbg_scope_begin(g, HBG_SCOPE_MANUAL); hbg_subgraph(g, KEY("b"), body_writes, HBG_ARGS(hbg_inout(x))))
 BUILD(host_memory, static int32_t y[1]; hbg_subgraph(g, KEY("b"), body_writes, HBG_ARGS(hbg_inout(x), hbg_inout(I32(y)))))
 BUILD(bad_view, hbg_subgraph(g, KEY("b"), body_writes, HBG_ARGS(hbg_inout(hbg_slice(x, 0, 0, 2)))))
+BUILD(no_list, hbg_subgraph(g, KEY("b"), body_writes, (struct hbg_arg_list){ NULL, 1 }))
+BUILD(accumulate, struct hbg_arg sum = hbg_inout(x); sum.kind = HBG_ARG_ACCUMULATE; hbg_subgraph(g, KEY("b"), body_writes, HBG_ARGS(sum)))
 BUILD(no_name, hbg_subgraph(g, hbg_key_of(NULL, NULL, 0), body_writes, HBG_ARGS(hbg_inout(x))))
 BUILD(no_body, hbg_subgraph(g, KEY("b"), NULL, HBG_ARGS(hbg_inout(x))))
 BUILD(no_params, hbg_subgraph(g, hbg_key_of("b", NULL, 8), body_writes, HBG_ARGS(hbg_inout(x))))
@@ -299,6 +301,7 @@ static void misuse_has_a_name(struct hbg_device *device, const struct device_kin
         { build_bound_region, HBG_E_ACCESS, "no scalar" }, { build_bound_region_in_a_list, HBG_E_ACCESS, "argument 1 of subgraph \"b\"" },
         { build_bytes, HBG_E_UNSUPPORTED, "hbg_bytes" }, { build_manual_scope, HBG_E_UNSUPPORTED, "manual scope" },
         { build_host_memory, HBG_E_REGION, "argument 1 of subgraph \"b\"" }, { build_bad_view, HBG_E_REGION, "argument 0 of subgraph \"b\"" },
+        { build_no_list, HBG_E_NULL, "list" }, { build_accumulate, HBG_E_UNSUPPORTED, "hbg_accumulate" },
         { build_no_name, HBG_E_NULL, "name" }, { build_no_body, HBG_E_NULL, "body" }, { build_no_params, HBG_E_NULL, "subgraph \"b\" has params NULL and a params_size of 8" },
     };
     int32_t x[1] = { 0 };
