@@ -2,7 +2,8 @@
 /*
  * A description as text and DOT. Names come from users: DOT escapes them, text shows control characters as '?'.
  *
- * Opened, the nodes of a submission stand behind it: in text further to the right, in DOT as a cluster that the submission itself is in.
+ * Opened, the nodes of a submission stand behind it: in text further to the right, in DOT as a cluster that the submission itself is in,
+ * with gray arrows, which are no edges of the graph, to the nodes that wait for nothing but the submission.
  */
 #include "describe_words.h"
 
@@ -275,6 +276,8 @@ static bool dot_task(struct place *p, const struct hbg_task_info *task)
         p->indent -= 4;
         fprintf(p->file, "%*s    }\n", p->indent, "");
     }
+    if (task->parent != UINT32_MAX && task->producer_count == 0)
+        fprintf(p->file, "%*s    t%u -> t%u [style=dashed, color=gray];\n", p->indent, "", task->parent, task->id);
     for (uint32_t e = 0; good && e < task->producer_count; e++)
         good = dot_edge(p, task, e);
     return good;
