@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -132,6 +133,7 @@ def metrics(f):
     done = f.ab("-a", f"sleep .1; {HBG} run vector n=1000 --rounds 40", "-b", f"sleep .1; {HBG} run vector n=1001 --rounds 40", "--span", "chip.run.bind", "--no-gate", "--blocks", "1", "--json", "-")
     result = json.loads(done.stdout)
     expect({"chip.run.bind.args", "chip.run.bind.build"} <= set(result["series"][0]["batches"][0]["parts"]), "spans inside of it", done)
+    expect(all(value.endswith(" ns") for name, value in result["a"] if name == "first run"), "first runs have the unit of spans", done)
     expect(result["declared"]["metric"] == "span chip.run.bind" and result["declared"]["inner"] and len(result["series"][0]["batches"][0]["rounds"]) >= 40, "a span", done)
 
 
@@ -157,6 +159,7 @@ def failures(f):
         expect(sentence in done.stderr and done.stderr.count("\n") == 1, f"{arguments}: {sentence}", done)
     done = f.ab("-a", "X=1 Y=2 true", "-b", "X=2 Y=3 true", "--no-gate", "--blocks", "1", "--rounds", "1")
     expect("2 things: an effect is not attributable to one cause" in done.stdout, "two variables", done)
+    expect(len(re.findall(r"^    first run  .*[0-9] s$", done.stdout, re.M)) == 4, "first runs have their unit", done)
 
 
 def running(marker):
@@ -243,7 +246,10 @@ def files(f):
     expect("cannot be read" in f.ab("--recheck", "nowhere.json", wanted=1).stderr, "a file that is not there")
 
     done = f.ab("-a", f.made(1, .01), "-b", f.made(1.05, .01, seed="<&>"), *TEXT, "--blocks", "6", "--out", "out.json", "--seed", "2")
-    expect("attempt 1: SLOWER, seed 1, 6 blocks" in done.stdout, "attempts are logged", done)
+    expect("attempt 1: SLOWER, seed 1, 6 blocks, effect +" in done.stdout, "attempts are logged", done)
+    broken = ("-a", f.made(1, .01, seed="broken", fails=range(4, RUNS)), "-b", f.made(1.05, .01, seed="broken", fails=range(4, RUNS)), *TEXT, "--blocks", "1", "--out", "broken.json")
+    f.ab(*broken, wanted=3)
+    expect("attempt 1: INVALID, seed 1, 0 blocks\n" in f.ab(*broken, wanted=3).stdout, "an attempt without an effect")
 
 
 def simulation(f):

@@ -111,13 +111,13 @@ struct first_runs { double rounds[AB_ARMS], warm[AB_ARMS], seconds[AB_ARMS]; cha
 static bool note_first(struct ab_measuring *m, uint32_t arm)
 {
     enum { SHOWN = 8 };
+    const char *unit = m->metric.kind == AB_WALL ? " s" : m->metric.kind == AB_SPAN ? " ns" : "";
     char text[SHOWN * 32 + 8];
     size_t used = 0;
 
     for (size_t k = 0; k < m->values.count && k < SHOWN; k++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%.9g", k ? " " : "", m->values.value[k]);
-    if (m->values.count > SHOWN)
-        snprintf(text + used, sizeof text - used, " ..");
+    snprintf(text + used, sizeof text - used, "%s%s", m->values.count > SHOWN ? " .." : "", unit);
     return hbg__ab_fact(&m->record->arm[arm], "first run", "%s", text);
 }
 

@@ -96,9 +96,15 @@ char *hbg__ab_attempt_words(const struct ab_record *record)
 {
     const struct ab_outcome *o = &record->outcome[0];
     char *text = NULL;
-    int length = asprintf(&text, "%s, seed %" PRIu64 ", %.0f blocks, effect %+.2f %% [%+.2f, %+.2f]", hbg__ab_verdict_name(record->verdict),
-                          record->series[0].seed, o->blocks,
-                          100 * o->effect, 100 * o->low, 100 * o->high);
+    char effect[96] = "";
+    int length;
 
+    if (!isnan(o->exact))
+        snprintf(effect, sizeof effect, ", exactly %+.3g %%", 100 * (o->level_b / o->level_a - 1.0));
+    else if (!isnan(o->effect) && isnan(o->low))
+        snprintf(effect, sizeof effect, ", effect %+.2f %%, no interval", 100 * o->effect);
+    else if (!isnan(o->effect))
+        snprintf(effect, sizeof effect, ", effect %+.2f %% [%+.2f, %+.2f]", 100 * o->effect, 100 * o->low, 100 * o->high);
+    length = asprintf(&text, "%s, seed %" PRIu64 ", %.0f blocks%s", hbg__ab_verdict_name(record->verdict), record->series[0].seed, o->blocks, effect);
     return length < 0 ? NULL : text;
 }
