@@ -188,7 +188,11 @@ static bool write_one(const char *path, write_fn *write, const struct ab_record 
     if (!hbg__cli_output_open(&output, "ab", path))
         return false;
     good = write(output.stream, record);
-    return hbg__cli_output_close(&output) && good;
+    if (!hbg__cli_output_close(&output))
+        return false;
+    if (!good)
+        hbg__cli_error("ab", "`%s` was not written: there is no memory for it", path);
+    return good;
 }
 
 /* Prints and writes what was asked for; the exit status. */
@@ -412,7 +416,7 @@ int hbg__cmd_ab(int argc, char **argv)
         { "--out", &typed.out, NULL, "FILE  keep the result: every round, order, condition and hash" },
         { "--json", &typed.json, NULL, "FILE|-  the same; - is standard output, then without the text" },
         { "--page", &typed.page, NULL, "FILE|-  write a page for a browser" },
-        { "--recheck", &typed.recheck, NULL, "FILE|-  judge a kept result once more, and fail if verdict or a digit differs" },
+        { "--recheck", &typed.recheck, NULL, "FILE|-  judge a kept result once more, and fail if verdict, a digit or any byte differs" },
         { "--simulate", NULL, &typed.simulate, "the false alarms of the whole analysis on made-up machines that drift, jump or favour a slot" },
     };
     const struct cli_command command = {

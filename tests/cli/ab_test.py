@@ -209,6 +209,69 @@ class Reader(html.parser.HTMLParser):
         self.outside += [value for name, value in attributes if name in ("src", "href")]
 
 
+def seal(text):
+    """With the checksum that its bytes have, so that what else is checked shows."""
+    head, tail = text[:-20], text[-4:]
+    value = 0xcbf29ce484222325
+    for byte in (head + tail).encode():
+        value = (value ^ byte) * 0x100000001b3 % 2 ** 64
+    return f"{head}{value:016x}{tail}"
+
+
+def leaves(text):
+    """Of each key the first, the middle and the last value below it, as places in the text."""
+    found, key = {}, None
+    for m in re.finditer(r'"(\w+)":|"[^"\n]+"|-?[0-9][0-9.e+-]*|true|false|null', text):
+        if m[1]:
+            key = m[1]
+        else:
+            found.setdefault(key, []).append(m.span())
+    return {(key, place) for key, places in found.items() for place in (places[0], places[len(places) // 2], places[-1])}
+
+
+def other(leaf):
+    """Another value of the same kind: one digit, letter or flag differs."""
+    if leaf in ("true", "false", "null"):
+        return {"true": "false", "false": "true", "null": "0"}[leaf]
+    at = next((i for i, c in enumerate(leaf) if c.isdigit()), 1)
+    return leaf[:at] + ("7" if leaf[at] != "7" else "3") + leaf[at + 1:]
+
+
+def damage(f):
+    f.ab("-a", f.made(1, .01), "-b", f.made(1.05, .01), *TEXT, "--blocks", "6", "--out", "out.json")
+    text = (f.path / "out.json").read_text()
+    expect(seal(text) == text and text.endswith('"\n}\n'), "the checksum is that of all bytes but its own digits")
+
+    def recheck(damaged, sentence):
+        expect(damaged != text, f"something was changed for {sentence}")
+        (f.path / "damaged.json").write_text(damaged)
+        done = f.ab("--recheck", "damaged.json", wanted=1)
+        expect(sentence in done.stderr and done.stderr.count("\n") == 1, f"a damaged file: {sentence}", done)
+
+    sample = leaves(text)
+    expect({"verdict", "why", "a", "metric", "causes", "outputs_equal", "seed", "rounds", "load", "checksum"} <= {key for key, _ in sample}, "all kinds of leaves")
+    for key, (begin, end) in sorted(sample):
+        recheck(text[:begin] + other(text[begin:end]) + text[end:], "it is damaged: " if key != "format" else "no result of")
+    for at in (*range(0, len(text), len(text) // 20), len(text) - 1):     # cut anywhere, the last line end as well; and one byte more
+        recheck(text[:at], "it is ")
+        recheck(text[:at] + " " + text[at:], "it is ")
+
+    for sentence, damaged in {
+        "`verdict` does not follow": text.replace('"verdict": "SLOWER"', '"verdict": "FASTER"'),
+        "`effect` does not follow": text.replace('"effect": 0.0', '"effect": 0.1'),
+        "`expectation_met` does not follow": text.replace('"expectation_met": true', '"expectation_met": false'),
+        "`batches` is missing": text.replace('"batches"', '"batch"'),
+        "`slot` is missing or wrong": text.replace('"slot": 3', '"slot": 4', 1),
+        "(hbg-ab 1), whose checksum leaves out": text.replace('"hbg-ab 2"', '"hbg-ab 1"'),
+    }.items():
+        recheck(seal(damaged), sentence)
+    digits = repr(json.loads(text)["series"][0]["batches"][0]["rounds"][0])
+    recheck(text.replace(f" {digits}", f" {digits[:-1]}", 1), "its bytes do not have its checksum")
+    recheck("", "it is empty")
+    recheck("{}", "no result of")
+    expect("cannot be read" in f.ab("--recheck", "nowhere.json", wanted=1).stderr, "a file that is not there")
+
+
 def files(f):
     done = f.ab("-a", f.made(1, .01), "-b", f.made(1.05, .01, seed="<&>"), *TEXT, "--blocks", "6", "--out", "out.json", "--page", "page.html")
     again = f.ab("--recheck", "out.json")
@@ -220,30 +283,6 @@ def files(f):
     reader = Reader()
     reader.feed(page)
     expect(reader.count["svg"] == 3 and reader.count["circle"] >= 24 + 6 + 1 and reader.count["rect"] >= 24 and not reader.outside, f"what is drawn: {reader.count}")
-
-    text = (f.path / "out.json").read_text()
-    result = json.loads(text)
-    first = result["series"][0]["batches"][0]["rounds"][0]
-    digit = repr(first)
-    changed = {
-        "checksum": text.replace(digit, digit[:-4] + str((int(digit[-4]) + 1) % 10) + digit[-3:], 1),      # the last digits may be the same number
-        "damaged": text[:len(text) // 2],
-        "`verdict` does not follow": text.replace('"verdict": "SLOWER"', '"verdict": "FASTER"'),
-        "`effect` does not follow": text.replace('"effect": 0.0', '"effect": 0.1'),
-        "it is empty": "",
-        "no result of": "{}",
-        "`batches` is missing": text.replace('"batches"', '"batch"'),
-        "`slot` is missing or wrong": text.replace('"slot": 3', '"slot": 4', 1),
-    }
-    for sentence, damaged in changed.items():
-        expect(damaged != text, f"something was changed for {sentence}")
-        (f.path / "damaged.json").write_text(damaged)
-        done = f.ab("--recheck", "damaged.json", wanted=1)
-        expect(sentence in done.stderr and done.stderr.count("\n") == 1, f"a damaged file: {sentence}", done)
-    for at in range(0, len(text), max(1, len(text) // 40)):               # cut anywhere
-        (f.path / "damaged.json").write_text(text[:at])
-        f.ab("--recheck", "damaged.json", wanted=1)
-    expect("cannot be read" in f.ab("--recheck", "nowhere.json", wanted=1).stderr, "a file that is not there")
 
     done = f.ab("-a", f.made(1, .01), "-b", f.made(1.05, .01, seed="<&>"), *TEXT, "--blocks", "6", "--out", "out.json", "--seed", "2")
     expect("attempt 1: SLOWER, seed 1, 6 blocks, effect +" in done.stdout, "attempts are logged", done)
@@ -261,7 +300,7 @@ def simulation(f):
 
 
 def main():
-    for part in (verdicts, control_and_sizing, metrics, failures, nothing_left, files, simulation):
+    for part in (verdicts, control_and_sizing, metrics, failures, nothing_left, damage, files, simulation):
         with tempfile.TemporaryDirectory() as path:
             begin = time.time()
             part(Folder(path))

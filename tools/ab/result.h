@@ -3,7 +3,16 @@
  * A comparison as a whole: what was declared, what was found, what follows; and its file.
  *
  * The file is JSON. What follows from the rest (outcomes, verdict) is written too, for other programs; a reader computes it anew
- * and compares. A checksum covers everything that a verdict depends on, so that a changed digit is noticed even where it moves no median.
+ * and compares. A checksum covers every byte of the file, so that a change is noticed even where no verdict follows from what was changed:
+ *
+ *     {
+ *       "format": "hbg-ab 2",
+ *       ..
+ *       "checksum": "0123456789abcdef"
+ *     }
+ *
+ * It is the 64-bit FNV-1a of all bytes but its own 16 digits, the line end behind the last brace included. It guards against accidents,
+ * not against somebody who computes it again; what follows from the rounds is checked for them.
  */
 #ifndef HBG_TOOLS_AB_RESULT_H
 #define HBG_TOOLS_AB_RESULT_H
@@ -54,15 +63,20 @@ bool hbg__ab_conclude(struct ab_record *record);
 /* 0 a verdict was reached, 1 the expectation is not met, 3 INVALID. */
 int hbg__ab_exit_status(const struct ab_record *record);
 
-#define AB_FORMAT "hbg-ab 1"
+#define AB_FORMAT "hbg-ab 2"
+#define AB_FORMAT_BEFORE "hbg-ab 1"     /* its checksum leaves out most of it; refused */
 
-/* Of everything that the verdict depends on, as 16 digits. */
-void hbg__ab_record_checksum(const struct ab_record *record, char *text, size_t size);
+/* Where the digits of the checksum stand: this many, and this behind them ends the file. */
+enum { AB_SUM_DIGITS = 16 };
+#define AB_SUM_TAIL "\"\n}\n"
+
+/* The checksum of a whole file, and a zero byte. */
+void hbg__ab_file_checksum(const char *text, size_t size, char sum[AB_SUM_DIGITS + 1]);
 
 /* False: not all was written. */
 bool hbg__ab_record_write(FILE *file, const struct ab_record *record);
 
-/* Reads and concludes. False, with a sentence: the file is damaged, or what it says does not follow from its rounds. */
+/* Reads and concludes. False, with a sentence: the file is damaged or of an earlier format, or what it says does not follow from its rounds. */
 bool hbg__ab_record_read(struct ab_record *record, const char *path, char *why, size_t size);
 
 /* One line of an attempt, for the list of attempts. The caller frees it. NULL: no memory. */

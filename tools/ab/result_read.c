@@ -224,7 +224,7 @@ static bool same_number(const struct json_value *v, const char *key, double want
 /* NULL, or what does not follow from the rounds. */
 static const char *check_outcomes(const struct json_value *v, const struct ab_record *record)
 {
-    const struct json_value *series = hbg__json_get(v, "series")->first;
+    const struct json_value *series = hbg__json_get(v, "series")->first, *met = hbg__json_get(v, "expectation_met");
     const char *stored;
 
     for (size_t i = 0; i < record->series_count; i++, series = series->next) {
@@ -241,28 +241,38 @@ static const char *check_outcomes(const struct json_value *v, const struct ab_re
     }
     if (!hbg__json_text(v, "verdict", &stored) || strcmp(stored, hbg__ab_verdict_name(record->verdict)) != 0)
         return "verdict";
+    if (!met || met->kind != (record->expectation_met ? JSON_TRUE : JSON_FALSE))
+        return "expectation_met";
     return same_number(v, "noise_floor", record->noise_floor) ? NULL : "noise_floor";
 }
 
-static bool read_document(struct ab_record *record, const struct json_document *document, char *why, size_t size)
+/* Is it a result, and whole? False, with a sentence. */
+static bool check_whole(const struct json_value *v, const char *sum, char *why, size_t size)
+{
+    const char *format = "", *stored = "";
+
+    if (!hbg__json_text(v, "format", &format) || v->next || (strcmp(format, AB_FORMAT) != 0 && strcmp(format, AB_FORMAT_BEFORE) != 0))
+        snprintf(why, size, "it is no result of `hbg ab`");
+    else if (strcmp(format, AB_FORMAT_BEFORE) == 0)
+        snprintf(why, size, "it is of an earlier hbg (%s), whose checksum leaves out most of it: compare again", format);
+    else if (!hbg__json_text(v, "checksum", &stored) || strcmp(stored, sum) != 0)
+        snprintf(why, size, "it is damaged: its bytes do not have its checksum");
+    else
+        return true;
+    return false;
+}
+
+static bool read_document(struct ab_record *record, const struct json_document *document, const char *sum, char *why, size_t size)
 {
     const struct json_value *v = document->first;
     struct reading r = { NULL };
-    const char *stored = "", *differs;
-    char sum[24];
+    const char *differs;
 
-    if (!hbg__json_text(v, "format", &stored) || strcmp(stored, AB_FORMAT) != 0 || v->next) {
-        snprintf(why, size, "it is no result of `hbg ab`");
+    if (!check_whole(v, sum, why, size))
         return false;
-    }
     read_record(&r, v, record);
     if (r.wrong) {
         snprintf(why, size, "it is damaged: `%s` is missing or wrong", r.wrong);
-        return false;
-    }
-    hbg__ab_record_checksum(record, sum, sizeof sum);
-    if (strcmp(text(&r, v, "checksum"), sum) != 0) {
-        snprintf(why, size, "it is damaged: its rounds or what was declared do not have its checksum");
         return false;
     }
     if (!hbg__ab_conclude(record)) {
@@ -307,7 +317,7 @@ bool hbg__ab_record_read(struct ab_record *record, const char *path, char *why, 
 {
     struct json_document document;
     size_t length;
-    char *all;
+    char *all, sum[AB_SUM_DIGITS + 1];
     bool good;
 
     memset(record, 0, sizeof *record);
@@ -317,8 +327,9 @@ bool hbg__ab_record_read(struct ab_record *record, const char *path, char *why, 
         snprintf(why, size, "it cannot be read: %s", strerror(errno ? errno : EIO));
         return false;
     }
+    hbg__ab_file_checksum(all, length, sum);        /* now: the parser writes into the text */
     if (hbg__json_parse(&document, all, length))
-        good = read_document(record, &document, why, size);
+        good = read_document(record, &document, sum, why, size);
     else {
         snprintf(why, size, "it is damaged: in line %zu %s", document.line, document.why);
         good = false;

@@ -1,63 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file of a comparison, "hbg-ab 1", written.
+ * The file of a comparison, "hbg-ab 2", written.
  */
 #include "tools/ab/result.h"
 
 #include "base/json_write.h"
 
 #include <inttypes.h>
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the checksum ---- */
 
-static void mix(uint64_t *hash, uint64_t bits)
+static uint64_t mix(uint64_t hash, const char *text, size_t size)
 {
-    for (int i = 0; i < 8; i++)
-        *hash = (*hash ^ (bits >> 8 * i & 0xff)) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return hash;
 }
 
-static void mix_f64(uint64_t *hash, double value)
+void hbg__ab_file_checksum(const char *text, size_t size, char sum[AB_SUM_DIGITS + 1])
 {
-    uint64_t bits;
+    size_t tail = sizeof AB_SUM_TAIL - 1, behind = size < tail ? size : tail, digits = size - behind < AB_SUM_DIGITS ? 0 : AB_SUM_DIGITS;
+    uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), text, size - behind - digits);
 
-    memcpy(&bits, &value, sizeof bits);
-    mix(hash, isnan(value) ? 1 : bits);
-}
-
-static void mix_series(uint64_t *hash, const struct ab_series *s)
-{
-    mix(hash, s->seed);
-    for (uint32_t i = 0; i < s->block_count; i++)
-        mix(hash, s->dropped[i] != NULL);
-    for (size_t i = 0; i < s->batch_count; i++) {
-        const struct ab_batch *b = &s->batch[i];
-
-        mix(hash, (uint64_t)b->block << 32 | b->slot << 16 | b->arm);
-        mix_f64(hash, b->counter);
-        for (size_t k = 0; k < b->round_count; k++)
-            mix_f64(hash, b->round[k]);
-        for (size_t k = 0; k < b->cold_count; k++)
-            mix_f64(hash, b->cold[k]);
-        for (size_t k = 0; k < b->part_count; k++)
-            mix_f64(hash, b->part[k].level);
-    }
-}
-
-void hbg__ab_record_checksum(const struct ab_record *record, char *text, size_t size)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-#define AB_MIX(name, words) mix_f64(&hash, (double)record->rules.name);
-    AB_DECLARED_MAP(AB_MIX)
-#undef AB_MIX
-    mix(&hash, (uint64_t)record->expect);
-    for (size_t i = 0; i < record->series_count; i++) {
-        mix(&hash, record->control[i]);
-        mix_series(&hash, &record->series[i]);
-    }
-    snprintf(text, size, "%016" PRIx64, hash);
+    snprintf(sum, AB_SUM_DIGITS + 1, "%016" PRIx64, mix(hash, text + size - behind, behind));
 }
 
 /* ---- writing ---- */
@@ -171,12 +138,11 @@ static void write_declared(struct hbg__json *j, const struct ab_record *record)
     hbg__json_close(j);
 }
 
-bool hbg__ab_record_write(FILE *file, const struct ab_record *record)
+/* With zeros for its checksum. */
+static bool write_unsealed(FILE *file, const struct ab_record *record)
 {
     struct hbg__json json, *j = &json;
-    char sum[24];
 
-    hbg__ab_record_checksum(record, sum, sizeof sum);
     hbg__json_begin(j, file);
     hbg__json_open_object(j);
     hbg__json_key_string(j, "format", AB_FORMAT);
@@ -198,7 +164,25 @@ bool hbg__ab_record_write(FILE *file, const struct ab_record *record)
     for (size_t i = 0; i < record->series_count; i++)
         write_series(j, record, i);
     hbg__json_close(j);
-    hbg__json_key_string(j, "checksum", sum);
+    hbg__json_key_string(j, "checksum", "0000000000000000");
     hbg__json_close(j);
     return hbg__json_end(j);
+}
+
+bool hbg__ab_record_write(FILE *file, const struct ab_record *record)
+{
+    char *text = NULL, sum[AB_SUM_DIGITS + 1];
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    bool good = stream && write_unsealed(stream, record);
+
+    if (stream && fclose(stream) != 0)
+        good = false;
+    if (good) {
+        hbg__ab_file_checksum(text, size, sum);
+        memcpy(text + size - (sizeof AB_SUM_TAIL - 1) - AB_SUM_DIGITS, sum, AB_SUM_DIGITS);
+        good = fwrite(text, 1, size, file) == size && fflush(file) == 0;
+    }
+    free(text);
+    return good;
 }
