@@ -149,6 +149,7 @@ static inline bool put_short(struct hbg_graph *g, struct hbg__short_task *t, con
 static HBG_NO_INLINE bool put_untracked(struct hbg_graph *g, uint32_t position, const struct hbg__storage *own, const struct hbg_region *r, uint32_t layout)
 {
     struct hbg__access unused;
+    unused.writes = false;
     if (layout == own->whole_layout && r->offset_bytes == 0) return true;
     return hbg__hazard_classify(g, own->home, r->offset_bytes + own->displacement, r, (int)position, &unused);
 }
