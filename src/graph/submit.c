@@ -161,12 +161,15 @@ static HBG_COLD bool keep_order(struct hbg_graph *g)
     return p->count > 0 || hbg__producer_add(g, floor);
 }
 
-/* Every task of a body comes after what the body's submission comes after. One that has a producer in the body does so already. */
+/* Every task of a body comes after what the body's submission comes after. One that has a task of the body for a producer does so already; a noop
+   may be one that joins tasks from before the body. */
 static HBG_COLD bool enter_body(struct hbg_graph *g)
 {
     const struct hbg__producers *p = &g->producers;
     uint32_t entry = g->frame->entry;
-    return entry == 0 || (p->count > 0 && p->mark[p->count - 1] >= entry) || hbg__producer_add(g, entry);
+    uint32_t newest = p->count > 0 ? p->mark[p->count - 1] : 0;
+    bool follows = newest >= entry && newest > 0 && !(hbg__image_record(g->payload, newest - 1)->flags & HBG__TASK_NOOP);
+    return entry == 0 || follows || hbg__producer_add(g, entry);
 }
 
 /* An access of the short way as one of the general way. */
