@@ -52,6 +52,7 @@ struct hbg__definition {
     uint32_t number;                    /* in the order in which definitions were made */
 
     struct hbg__definition_key key;
+    bool has_in_place;                  /* bodies inside were submitted in place, which depends on what the store keeps */
     const char *single;                 /* why it is good for one submission alone; NULL: for more */
     bool in_place;                      /* no definition: bodies of this key cannot be kept and are submitted in place */
     bool shares;                        /* two arguments are of one group */

@@ -131,6 +131,7 @@ static struct hbg__definition *make(struct hbg__call *call, struct terms terms)
     d->is_serial = terms.serial;
     d->meets_buffers = !d->is_serial && inner->is_serial;
     d->single = inner->single;
+    d->has_in_place = r->bodies_in_place > 0;
     for (uint32_t i = 0; i < d->guard_count; i++)
         if (d->guard[i].kind == HBG__GUARD_MEMORY) d->owner = g->input->owner;
     return d;
@@ -221,7 +222,7 @@ bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *d)
 {
     struct hbg_graph *g = call->g;
     uint32_t groups;
-    if (has_single(d)) return true;
+    if (d->has_in_place || has_single(d)) return true;
     if (!group(call, &groups) || !build(call, (struct terms){ d->wholes, d->is_serial, d->heap_outside_bytes }, groups)) return false;
     const struct hbg__recording *again = &g->bodies->recording;
     bool same = again->image_bytes == d->head->image_bytes && memcmp(again->head, d->head, again->image_bytes) == 0 &&
