@@ -93,7 +93,8 @@ struct hbg_argument_info {
                                            HBG_PLACE_BUFFER, HBG_PLACE_DEFINITION: counted from the first that the build, or the body, named */
     uint16_t dtype;                     /* enum hbg_dtype; 0: a value of no type */
     uint8_t rank, reserved;
-    int64_t offset_bytes;               /* of element 0: in the boundary's argument, the heap (of the body), the buffer or the parameter bytes */
+    int64_t offset_bytes;               /* of element 0: in the boundary's argument, the submission's that passes on what is captured, the heap (of the body), the
+                                           buffer or the parameter bytes */
     uint64_t bits;                      /* HBG_PLACE_VALUE, or a boundary scalar: its value in this run */
     int64_t shape[HBG_RANK_MAX], stride_bytes[HBG_RANK_MAX];
 };

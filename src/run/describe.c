@@ -301,6 +301,7 @@ static void fill_argument(const struct spot *at, uint32_t i, struct hbg_argument
     if (place == HBG_PLACE_VALUE) made->bits = arg->word;
     else if (is_scalar(at->run, &at->level, arg->base)) made->bits = value_of(at, arg);
     else if (place != HBG_PLACE_DEFINITION) made->offset_bytes = (int64_t)arg->word;
+    if (place == HBG_PLACE_CAPTURED) made->offset_bytes -= named_at(&at->level, arg->base)->lower;     /* as the submission passes it on: from its first byte */
     if (passed_on(at, i)) {
         fill_passed_on(passed_on(at, i), made);
         return;

@@ -278,6 +278,48 @@ static void what_a_body_uses_beside_its_list(struct hbg_device *device, const st
     hbg_buffer_destroy(weights);
 }
 
+static struct hbg_region of_outer;
+
+static void uses_of_outer(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)args, (void)params;
+    hbg_submit(g, PLAIN, hbg_inout(hbg_slice(of_outer, 0, 1, 2)));
+}
+
+static void outer_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    of_outer = hbg_args_region(args, 0);
+    hbg_subgraph(g, KEY("uses of outer"), uses_of_outer, HBG_NO_ARGS);
+}
+
+/* 0 outer (x[4:8], x[0:8]); 1 uses of outer, with x[4:8] captured; 2 PLAIN x[5:6] */
+static void build_outer(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region x = hbg_args_region(args, 0);
+    hbg_subgraph(g, KEY("outer"), outer_body, HBG_ARGS(hbg_inout(hbg_slice(x, 0, 4, 8)), hbg_inout(hbg_slice(x, 0, 0, 8))));
+}
+
+/* Both arguments of the outer body are one storage, which begins before its first argument does. */
+static void offsets_of_a_capture_add_up(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    float x[8] = { 0 };
+    struct hbg_run run;
+    struct hbg_program *program = PROGRAM(device, build_outer, kernels);
+    assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(hbg_host(x, HBG_F32, HBG_SHAPE(8)))), NULL, &run), HBG_OK);
+    struct hbg_argument_info outer = argument_of(run, 0, 0), inner = argument_of(run, 1, 0), used = argument_of(run, 2, 0);
+    assert_int_equal(inner.place, HBG_PLACE_BOUNDARY);
+    assert_int_equal(inner.index, 0);
+    assert_int_equal(used.place, HBG_PLACE_CAPTURED);
+    assert_true(used.offset_bytes >= 0);
+    assert_int_equal(outer.offset_bytes + inner.offset_bytes + used.offset_bytes, 5 * sizeof(float));
+    assert_int_equal(hbg_run_cancel(run), HBG_OK);
+    assert_int_equal(hbg_run_finish(run, NULL), HBG_E_CANCELLED);
+    hbg_program_destroy(program);
+}
+
 /* ---- very many submissions ---- */
 
 enum { MANY = 10000 };
@@ -372,6 +414,7 @@ static void a_list_that_cannot_be_made(struct hbg_device *device, const struct d
 int main(void)
 {
     static const struct device_test tests[] = { DEVICE_TEST(submissions_and_their_nodes), DEVICE_TEST(what_a_body_uses_beside_its_list),
+                                                DEVICE_TEST(offsets_of_a_capture_add_up),
                                                 DEVICE_TEST(ten_thousand_submissions), DEVICE_TEST(several_threads_ask),
                                                 DEVICE_TEST(a_list_that_cannot_be_made) };
     return DEVICE_TESTS_RUN(tests);
