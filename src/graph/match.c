@@ -177,6 +177,7 @@ static bool fits_groups(struct match *m)
 static const struct hbg_arg *given_at(const struct match *m, uint32_t position)
 {
     const struct hbg_arg *given = m->list.arg;
+    if (m->list.count == m->d->arg_count) return &given[position];      /* none takes no position */
     for (;; given++) {
         if (given->kind == HBG_ARG_AFTER) continue;
         if (position-- == 0) return given;
