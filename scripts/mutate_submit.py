@@ -73,6 +73,7 @@ FUNCTIONS = {
     "src/graph/build.c": ("reset_counts", "give_boundary", "begin", "seal"),
     "src/graph/submission.c": ALL,
     "src/graph/match.c": ALL,
+    "src/graph/known.c": ALL,
     "src/graph/recorder.c": ALL,
     "src/graph/definition.c": ALL,
     "src/graph/alias.c": ALL,
@@ -90,7 +91,7 @@ SKIPPED = {
     "no_task", "fail_call", "fail_signature", "fail_kind", "name_kernel", "fail_alloc", "bad_region",       # errors
     "unsupported", "hbg_submit_args_ex", "prefetch_storage",
 }
-FILES_OF_BODIES = ("src/graph/body.h",) + tuple(f"src/graph/{name}.c" for name in ("submission", "match", "recorder", "definition", "alias", "capture", "in_place", "subgraph")) + (
+FILES_OF_BODIES = ("src/graph/body.h",) + tuple(f"src/graph/{name}.c" for name in ("submission", "match", "known", "recorder", "definition", "alias", "capture", "in_place", "subgraph")) + (
     "src/run/definitions.c", "src/run/node.c")
 UNHEARD = r"pthread_|__builtin_|prefetch_|HBG_ASSERT|hbg__log_|mem(?:cpy|set|move)$|hbg__store_"
 WIRE = r"\(struct (?:hbg__image_head|hbg__launch|hbg_view_arg)\)\{|struct hbg_layout \w+ = \{"

@@ -2,17 +2,21 @@
 /* body.h - submissions of bodies: what one call of hbg_subgraph() works with, and what a build remembers of them.
  *
  *     subgraph.c      the call: check the list; then in place (in_place.c), or
- *     match.c         a definition that fits, of this build or of the store, or
+ *     match.c         a definition that fits, of this build (known.c) or of the store, or
  *     recorder.c      a new one, built by hbg__graph_build() with a build state of its own
  *     submission.c    the record that submits it
  */
 #ifndef HBG_GRAPH_BODY_H
 #define HBG_GRAPH_BODY_H
 
+#include "base/map_u64.h"
 #include "graph/definition.h"
 #include "graph/graph.h"
 
-enum { HBG__BODY_DEPTH_MAX = 32 };      /* definitions in one another; deeper ones are submitted in place */
+enum {
+    HBG__BODY_DEPTH_MAX = 32,           /* definitions in one another; deeper ones are submitted in place */
+    HBG__FEW_KNOWN = 8,                 /* definitions of a build that are compared one by one, before a key is hashed */
+};
 
 /* The body that is being recorded, as its build knows it. */
 struct hbg__body {
@@ -25,6 +29,8 @@ struct hbg__body {
 /* A definition that this build submits. */
 struct hbg__known {
     struct hbg__definition *definition; /* pinned by the recording, which names it */
+    uint32_t older;                     /* 1 + index of the one to try behind it: where few are known, the one before; else the one before it of its
+                                           key's hash; 0: none */
     uint32_t base;                      /* its place in the base table */
     uint32_t extra;                     /* index of what follows the boundary in its base table: named_count of them */
     uint32_t layout;                    /* index of the layouts of its arguments, arg_count of them */
@@ -44,6 +50,7 @@ struct hbg__bodies {
     uint64_t stamp;                     /* numbers the looks at lists; never reset */
     struct hbg__known *known;
     uint32_t known_count, known_capacity;
+    struct hbg__map_u64 by_key, by_definition;          /* 1 + index in known, where these are not few: of the newest of a key's hash; of a definition */
     struct hbg__extra *extra;
     uint32_t extra_count, extra_capacity;
     uint32_t *layout;
@@ -96,6 +103,15 @@ static inline uint64_t hbg__tasks_used(const struct hbg_graph *g) { return hbg__
 /* alias.c: of the first `count` of `arg`, regions of this build and scalars, into g->bodies->arg: group, numbered in the order of positions, and
    displacement; and into g->bodies->group and ->unknown. False: latched. */
 bool hbg__alias_groups(struct hbg_graph *g, const struct hbg_arg *arg, uint32_t count, uint32_t *group_count);
+
+/* known.c: what a build knows. NULL of add: latched; of find: it does not know it. */
+void hbg__known_begin(struct hbg_graph *g);
+void hbg__known_free(struct hbg_graph *g);
+const struct hbg__known *hbg__known_add(struct hbg_graph *g, struct hbg__known known);
+const struct hbg__known *hbg__known_find(const struct hbg__bodies *b, const struct hbg__definition *definition);
+/* 1 + index of the first to try for a key of this hash, the newest, the others behind it through `older`; 0: none. Where few are known the hash is
+   of no matter. */
+uint32_t hbg__known_newest(const struct hbg__bodies *b, uint64_t hash);
 
 /* match.c: a definition that fits the list; NULL: none, or latched. *in_place: bodies of this key are submitted in place. *wholes: one
    missed for distances between its arguments alone. */

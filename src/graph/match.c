@@ -17,7 +17,7 @@
 #include "graph/body.h"
 #include "graph/hazard_map.h"
 
-enum { FEW_KNOWN = 8, AHEAD = 4 };                 /* definitions of a build that are compared before a key is hashed */
+enum { AHEAD = 4 };                     /* arguments */
 
 /* What a try has found out. */
 struct match {
@@ -273,27 +273,30 @@ static bool fits_better(struct hbg__call *call, const struct hbg__definition *d,
     return false;
 }
 
-static const struct hbg__known *find_known(struct hbg__call *call, uint32_t *best, struct match *first)
-{
-    struct hbg__bodies *b = call->g->bodies;
-    const struct hbg__known *found = NULL;
-    for (uint32_t i = b->known_count; i-- > 0 && *best > 0 && !call->g->failed;) {       /* the newest first */
-        const struct hbg__definition *d = b->known[i].definition;
-        if (!d->single && is_key(&d->key, &call->key) && fits_better(call, d, best, first)) found = &b->known[i];
-    }
-    return found;
-}
-
 static uint64_t hash_key(const struct hbg__definition_key *key)
 {
     return hbg__hash_bytes(key->params, key->params_size, hbg__hash_bytes(key->name, strlen(key->name), key->kernel_set)) | 1;
 }
 
-static bool is_known(const struct hbg_graph *g, const struct hbg__definition *d)
+static HBG_NO_INLINE uint32_t newest_of_key(struct hbg__call *call)
 {
-    for (uint32_t i = 0; i < g->bodies->known_count; i++)
-        if (g->bodies->known[i].definition == d) return true;
-    return false;
+    call->key.hash = hash_key(&call->key);
+    return hbg__known_newest(call->g->bodies, call->key.hash);
+}
+
+static const struct hbg__known *find_known(struct hbg__call *call, uint32_t *best, struct match *first)
+{
+    struct hbg__bodies *b = call->g->bodies;
+    const struct hbg__known *found = NULL, *known;
+    uint32_t i = HBG_LIKELY(b->known_count <= HBG__FEW_KNOWN) ? b->known_count : newest_of_key(call);
+    for (; i > 0 && !call->g->failed; i = known->older) {       /* the newest first */
+        known = &b->known[i - 1];
+        const struct hbg__definition *d = known->definition;
+        if (d->single || !is_key(&d->key, &call->key) || !fits_better(call, d, best, first)) continue;
+        found = known;
+        if (*best == 0) break;
+    }
+    return found;
 }
 
 /* Are the buffers there that it names? One that is destroyed takes its definitions with it, but for those that are being looked at. */
@@ -318,7 +321,7 @@ static struct hbg__definition *find_stored(struct hbg__call *call, uint32_t *bes
             *in_place = true;
             hbg__say_single(call, d->single);
         }
-        if (d->in_place || is_known(g, d) || !has_buffers(g, d) || !fits_better(call, d, best, first)) continue;
+        if (d->in_place || hbg__known_find(g->bodies, d) || !has_buffers(g, d) || !fits_better(call, d, best, first)) continue;
         if (found) hbg__definition_unpin(found);
         hbg__definition_pin(d);
         found = d;
@@ -333,7 +336,6 @@ const struct hbg__known *hbg__match(struct hbg__call *call, bool *in_place, bool
     struct match first = { .what = NULL };
     uint32_t best = UINT32_MAX;
     *in_place = false;
-    if (g->bodies->known_count > FEW_KNOWN) call->key.hash = hash_key(&call->key);
     const struct hbg__known *known = find_known(call, &best, &first);
     if (!known) {
         if (!call->key.hash) call->key.hash = hash_key(&call->key);

@@ -21,13 +21,17 @@ static struct hbg_task no_task(const struct hbg_graph *g) { return (struct hbg_t
 bool hbg__bodies_create(struct hbg_graph *g)
 {
     g->bodies = HBG__NEW(g->memory, struct hbg__bodies);
-    return g->bodies != NULL;
+    if (!g->bodies) return false;
+    hbg__map_u64_init(&g->bodies->by_key, g->memory);
+    hbg__map_u64_init(&g->bodies->by_definition, g->memory);
+    return true;
 }
 
 void hbg__bodies_begin(struct hbg_graph *g)
 {
     struct hbg__bodies *b = g->bodies;
-    b->known_count = b->extra_count = b->layout_count = b->submission_count = 0;
+    hbg__known_begin(g);
+    b->extra_count = b->layout_count = b->submission_count = 0;
     b->slots = b->activations = b->bases = b->task_count = 0;
 }
 
@@ -37,7 +41,7 @@ void hbg__bodies_destroy(struct hbg_graph *g)
     struct hbg__buffer_ops none = { .drop = NULL };
     if (!b) return;
     hbg__recording_release(&b->recording, g->memory, &none);
-    hbg__free(g->memory, b->known, b->known_capacity * sizeof *b->known, 16);
+    hbg__known_free(g);
     hbg__free(g->memory, b->extra, b->extra_capacity * sizeof *b->extra, 16);
     hbg__free(g->memory, b->layout, b->layout_capacity * sizeof *b->layout, 16);
     hbg__free(g->memory, b->submission, b->submission_capacity * sizeof *b->submission, 16);
@@ -99,10 +103,10 @@ static bool name_definition(struct hbg_graph *g, struct hbg__definition *d, uint
 const struct hbg__known *hbg__know(struct hbg_graph *g, struct hbg__definition *d)
 {
     struct hbg__bodies *b = g->bodies;
-    for (uint32_t i = 0; i < b->known_count; i++) {     /* inside of another one it may have been met before */
-        if (b->known[i].definition != d) continue;
+    const struct hbg__known *before = hbg__known_find(b, d);
+    if (before) {                       /* inside of another one it may have been met before */
         hbg__definition_unpin(d);
-        return &b->known[i];
+        return before;
     }
     struct hbg__known known = { .definition = d };
     if (!name_definition(g, d, &known.base)) return NULL;
@@ -113,15 +117,13 @@ const struct hbg__known *hbg__know(struct hbg_graph *g, struct hbg__definition *
     known.extra = b->extra_count;
     known.layout = b->layout_count;
     if (!hbg__graph_reserve(g, (void **)&b->extra, &b->extra_capacity, b->extra_count + d->named_count, sizeof *b->extra) ||
-        !hbg__graph_reserve(g, (void **)&b->layout, &b->layout_capacity, b->layout_count + d->arg_count, sizeof *b->layout) ||
-        !hbg__graph_reserve(g, (void **)&b->known, &b->known_capacity, b->known_count + 1, sizeof *b->known)) return NULL;
+        !hbg__graph_reserve(g, (void **)&b->layout, &b->layout_capacity, b->layout_count + d->arg_count, sizeof *b->layout)) return NULL;
     for (uint32_t i = 0; i < d->named_count; i++)
         if (!pass_on(g, &d->named[i], &b->extra[known.extra + i])) return NULL;
     if (d->arg_count) memset(b->layout + known.layout, 0, d->arg_count * sizeof *b->layout);
     b->extra_count += d->named_count;
     b->layout_count += d->arg_count;
-    b->known[b->known_count] = known;
-    return &b->known[b->known_count++];
+    return hbg__known_add(g, known);
 }
 
 /* ---- arguments ------------------------------------------------------------------------------------------------------------ */
