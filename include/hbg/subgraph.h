@@ -3,13 +3,14 @@
  *
  * The first submission of a key calls the body, with a graph of its own, and keeps what it submitted as a definition, on the device.
  * Every later submission whose boundary fits writes one record, whatever the body's size; the device makes the body's tasks out of the
- * definition. Definitions are kept for all programs of a device that have the same kernel table, up to definition_budget_bytes.
+ * definition. Definitions are kept for all programs of a device that have the same kernel table, up to definition_budget_bytes, and of
+ * one key up to 32: when one more comes, the least recently used goes that nothing names.
  *
  * A definition fits while what its body depended on is the same: number, access, types, shapes and strides of the boundary; which of its
  * regions share storage, and their distances in it; values that the body looked at (hbg_args_get_i32(), hbg_read(), hbg_guard()).
  * Addresses, bound scalars and constants that the body only passes on are not among these. Where none fits the body is recorded again,
- * beside the others. Regions that overlap at another distance each time are recorded once more as ones that conflict as wholes, which
- * fits at every distance.
+ * beside the others, which costs a try of each: a value that differs each time is better bound than looked at. Regions that overlap at
+ * another distance each time are recorded once more as ones that conflict as wholes, which fits at every distance.
  */
 #ifndef HBG_SUBGRAPH_H
 #define HBG_SUBGRAPH_H

@@ -12,9 +12,9 @@ enum { ALIGN = 64, BUCKETS_FIRST = 64 };
 static const uint64_t large_image = (uint64_t)1 << 20;      /* a copy would cost fresh pages for all of it */
 static const uint64_t default_budget = (uint64_t)256 << 20;
 
-/* ---- by age; the lock is held -------------------------------------------------------------------------------------- */
+/* ---- lists; the lock is held --------------------------------------------------------------------------------------- */
 
-static void unlink_age(struct hbg__definitions *store, struct hbg__definition *d)
+static void unlink_made(struct hbg__definitions *store, struct hbg__definition *d)
 {
     if (d->newer) d->newer->older = d->older;
     else store->newest = d->older;
@@ -29,6 +29,29 @@ static void link_newest(struct hbg__definitions *store, struct hbg__definition *
     if (store->newest) store->newest->newer = d;
     else store->oldest = d;
     store->newest = d;
+}
+
+static void unlink_idle(struct hbg__definitions *store, struct hbg__definition *d)
+{
+    if (!d->idle) return;
+    d->idle = false;
+    if (d->later) d->later->sooner = d->sooner;
+    else store->idle_latest = d->sooner;
+    if (d->sooner) d->sooner->later = d->later;
+    else store->idle_soonest = d->later;
+}
+
+/* Its last use is over. One that was idle all the time was looked at, and keeps its place. */
+static void link_idle(struct hbg__definitions *store, struct hbg__definition *d)
+{
+    if (d->idle) return;
+    d->idle = true;
+    d->used = ++store->uses;
+    d->sooner = store->idle_latest;
+    d->later = NULL;
+    if (store->idle_latest) store->idle_latest->later = d;
+    else store->idle_soonest = d;
+    store->idle_latest = d;
 }
 
 /* ---- making and freeing -------------------------------------------------------------------------------------------- */
@@ -102,7 +125,7 @@ static void destroy(struct hbg__definition *d)
         if (d->named[i].definition) hbg__definition_unpin(d->named[i].definition);
     }
     pthread_mutex_lock(&store->lock);
-    unlink_age(store, d);
+    unlink_made(store, d);
     if (store->forget) store->forget(store->user, d);
     pthread_mutex_unlock(&store->lock);
     hbg__free(store->memory, d->image_block, d->image_block_bytes, ALIGN);
@@ -120,7 +143,7 @@ static bool same_key(const struct hbg__definition_key *a, const struct hbg__defi
            (a->params_size == 0 || memcmp(a->params, b->params, a->params_size) == 0);
 }
 
-/* Room for one more; a table that cannot grow stays as it is. False: there is none at all. */
+/* Room for one more; a table that cannot grow stays as it is, and so does the order of a key's definitions. False: there is none at all. */
 static bool make_room(struct hbg__definitions *store)
 {
     if (store->count < store->bucket_count) return true;
@@ -130,8 +153,7 @@ static bool make_room(struct hbg__definitions *store)
     if (!made) return old != NULL;
     store->bucket = made;
     store->bucket_count = wanted;
-    for (struct hbg__definition *d = store->oldest, *newer; d; d = newer) {     /* oldest first, so that chains keep their order */
-        newer = d->newer;
+    for (struct hbg__definition *d = store->oldest; d; d = d->newer) {      /* oldest first: chains begin with the newest */
         if (!d->kept) continue;
         d->next = *bucket_of(store, d->key.hash);
         *bucket_of(store, d->key.hash) = d;
@@ -153,20 +175,44 @@ static void forget(struct hbg__definitions *store, struct hbg__definition *d)
     store->count--;
     store->used_bytes -= bytes_of(d);
     d->kept = false;
+    unlink_idle(store, d);
 }
 
-/* Those that are beyond the budget, linked through `next`. */
-static struct hbg__definition *evict(struct hbg__definitions *store)
+/* Into a list of those that destroy_all() frees, linked through `next`. */
+static void forget_into(struct hbg__definition **gone, struct hbg__definition *d)
 {
-    struct hbg__definition *gone = NULL;
-    for (struct hbg__definition *d = store->oldest, *newer; d && store->used_bytes > store->budget_bytes; d = newer) {
-        newer = d->newer;
-        if (d->pins || !d->kept) continue;
-        forget(store, d);
-        d->next = gone;
-        gone = d;
+    forget(d->store, d);
+    d->next = *gone;
+    *gone = d;
+}
+
+/* Those that are beyond the budget. Cost: none of those that somebody names is looked at. */
+static void evict(struct hbg__definitions *store, struct hbg__definition **gone)
+{
+    for (struct hbg__definition *d = store->idle_soonest, *later; d && store->used_bytes > store->budget_bytes; d = later) {
+        later = d->later;
+        if (!d->pins) forget_into(gone, d);
     }
-    return gone;
+}
+
+/* Of the key of `kept`: how many there are, and of those that nobody pins the least recently used. Marks are no definitions. */
+static uint32_t count_of_key(const struct hbg__definitions *store, const struct hbg__definition *kept, struct hbg__definition **least)
+{
+    uint32_t count = 0;
+    *least = NULL;
+    for (struct hbg__definition *d = *bucket_of(store, kept->key.hash); d; d = d->next) {
+        if (d->in_place || !same_key(&d->key, &kept->key)) continue;
+        count++;
+        if (!d->pins && (!*least || d->used < (*least)->used)) *least = d;
+    }
+    return count;
+}
+
+/* Those that are too many of its key. */
+static void thin(struct hbg__definitions *store, const struct hbg__definition *kept, struct hbg__definition **gone)
+{
+    struct hbg__definition *least;
+    while (count_of_key(store, kept, &least) > HBG__DEFINITIONS_OF_KEY && least) forget_into(gone, least);
 }
 
 static void destroy_all(struct hbg__definition *gone)
@@ -198,10 +244,8 @@ void hbg__definitions_forget_buffer(struct hbg__definitions *store, const struct
     pthread_mutex_lock(&store->lock);
     for (struct hbg__definition *d = store->oldest; d; d = d->newer) {
         if (!d->kept || !d->names_buffers || !names(d, buffer)) continue;
-        forget(store, d);
-        if (d->pins) continue;
-        d->next = gone;
-        gone = d;
+        if (d->pins) forget(store, d);
+        else forget_into(&gone, d);
     }
     pthread_mutex_unlock(&store->lock);
     destroy_all(gone);
@@ -210,21 +254,21 @@ void hbg__definitions_forget_buffer(struct hbg__definitions *store, const struct
 void hbg__definitions_purge(struct hbg__definitions *store)
 {
     pthread_mutex_lock(&store->lock);
+    struct hbg__definition *gone = NULL;
     store->budget_bytes = 0;
-    struct hbg__definition *gone = evict(store);
+    evict(store, &gone);
     pthread_mutex_unlock(&store->lock);
     destroy_all(gone);
 }
 
 void hbg__definitions_close(struct hbg__definitions *store)
 {
-    while (store->newest) {             /* newest first: what a definition names is older, and pinned by it */
-        struct hbg__definition *d = store->newest;
-        while (d && d->pins) d = d->older;
-        HBG_ASSERT(d != NULL);
-        if (d->kept) forget(store, d);
+    while (store->idle_soonest) {       /* what it names is idle then, too */
+        struct hbg__definition *d = store->idle_soonest;
+        forget(store, d);
         destroy(d);
     }
+    HBG_ASSERT(store->newest == NULL);
     hbg__free(store->memory, store->bucket, store->bucket_count * sizeof *store->bucket, ALIGN);
     pthread_mutex_destroy(&store->lock);
 }
@@ -244,10 +288,7 @@ void hbg__definition_pin(struct hbg__definition *d)
 {
     pthread_mutex_lock(&d->store->lock);
     d->pins++;
-    if (d->newer) {
-        unlink_age(d->store, d);
-        link_newest(d->store, d);
-    }
+    unlink_idle(d->store, d);
     pthread_mutex_unlock(&d->store->lock);
 }
 
@@ -257,7 +298,10 @@ void hbg__definition_unpin(struct hbg__definition *d)
     struct hbg__definitions *store = d->store;
     pthread_mutex_lock(&store->lock);
     bool last = --d->pins == 0 && !d->kept;
-    if (!last && d->pins == 0) gone = evict(store);
+    if (!last && d->pins == 0) {
+        link_idle(store, d);
+        evict(store, &gone);
+    }
     pthread_mutex_unlock(&store->lock);
     if (last) destroy(d);
     destroy_all(gone);
@@ -276,7 +320,8 @@ bool hbg__definition_keep(struct hbg__definition *d)
         *bucket_of(store, d->key.hash) = d;
         store->count++;
         store->used_bytes += bytes_of(d);
-        gone = evict(store);
+        thin(store, d, &gone);
+        evict(store, &gone);
     }
     pthread_mutex_unlock(&store->lock);
     destroy_all(gone);

@@ -9,10 +9,11 @@
  *            { image, boundary, guards, what it names }
  *
  * Pins. Whoever names a definition has it pinned: a recording, another definition, a build that is looking. One that nobody pins leaves
- * when the definitions together exceed the budget, least recently used first.
+ * when the definitions together exceed the budget, least recently used first; and when it is the least recently used of a key that has
+ * more than HBG__DEFINITIONS_OF_KEY, since each of them is tried where none fits. Used is what was named: who looks leaves the order as it is.
  *
  *   field                                 written by            read by        guarded by
- *   chain, age, pins, kept, used_bytes    any building thread   the same       the store's lock
+ *   lists, pins, kept, used_bytes         any building thread   the same       the store's lock
  *   device_image, chunk                   uploading threads     the same       the store's lock
  *   the rest                              the recording thread  any that pins  constant once it is added
  */
@@ -23,6 +24,8 @@
 
 #include "graph/build.h"
 #include "graph/guard.h"
+
+enum { HBG__DEFINITIONS_OF_KEY = 32 };    /* and more while they are pinned */
 
 struct hbg__definition_key {
     uint64_t hash, kernel_set;
@@ -44,9 +47,11 @@ struct hbg__definition_chunk;
 
 struct hbg__definition {
     struct hbg__definitions *store;
-    struct hbg__definition *next, *newer, *older;     /* of its key; by age, of all that there are */
+    struct hbg__definition *next;       /* of its bucket */
+    struct hbg__definition *newer, *older;      /* in the order in which they were made, of all that there are */
     uint32_t pins;
     bool kept;                          /* the store knows it; otherwise it goes with the last pin */
+    bool idle;                          /* kept, and nobody names it; who looks at it pins it all the same */
     uint64_t device_image;              /* address of its head on the device; 0: not there */
     struct hbg__definition_chunk *chunk;    /* of device memory that it lies in */
     uint32_t number;                    /* in the order in which definitions were made */
@@ -77,6 +82,8 @@ struct hbg__definition {
     void *image_block;                  /* of a large image NULL: it stays in the arena that it was built in */
     size_t image_block_bytes;
     struct hbg__arena arena;
+    struct hbg__definition *later, *sooner;     /* by last use, of those that are idle */
+    uint64_t used;                      /* the number of its last use: the order of the idle ones */
 };
 
 struct hbg__definitions {
@@ -87,7 +94,9 @@ struct hbg__definitions {
     void *user;
     struct hbg__definition **bucket;    /* bucket_count of them; NULL at first */
     uint32_t bucket_count, count, made;
-    struct hbg__definition *newest, *oldest;
+    struct hbg__definition *newest, *oldest;            /* of all; */
+    struct hbg__definition *idle_latest, *idle_soonest; /* of those that are idle */
+    uint64_t uses;                      /* that have ended */
     uint64_t used_bytes, budget_bytes;
 };
 
@@ -104,7 +113,7 @@ void hbg__definitions_close(struct hbg__definitions *store);
 struct hbg__definition *hbg__definition_next(struct hbg__definitions *store, const struct hbg__definition_key *key, struct hbg__definition *after);
 void hbg__definition_pin(struct hbg__definition *definition);
 void hbg__definition_unpin(struct hbg__definition *definition);
-/* Keep it, as the first of its key; it is pinned. False: no memory for the table, it is not kept. */
+/* Keep it, as the first of its key; it is pinned. Others of its key may go. False: no memory for the table, it is not kept. */
 bool hbg__definition_keep(struct hbg__definition *definition);
 /* Not found any more: its image has turned out to be damaged. */
 void hbg__definition_distrust(struct hbg__definition *definition);

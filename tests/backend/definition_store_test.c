@@ -125,6 +125,37 @@ static void all_keys_are_found_again(struct hbg_device *unused, const struct dev
     assert_int_equal(atomic_load(&memory.live), 0);         /* the table has grown, and the one before it has gone */
 }
 
+/* Looks at a value, and adds it. */
+static void adds_what_it_sees(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    calls++;
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(hbg_args_get_i32(args, 1)));
+}
+
+static void build_seen(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_subgraph(g, KEY("seen"), adds_what_it_sees, HBG_ARGS(hbg_inout(hbg_args_region(args, 0)), hbg_args_scalar(args, 1)));
+}
+
+/* A value that differs in each run, as a step counter does: definitions of the key do not become more and more, and every other run finds its own.
+   Those of recordings that the program keeps are pinned. */
+static void a_value_of_each_run_keeps_few(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    struct hbg_program *program = PROGRAM(device, build_seen, steps);
+    calls = 0;
+    for (int32_t i = 1; i <= 200; i++) {
+        int32_t x[1] = { 0 }, value = i % 2 ? 1 : i;
+        steps_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1)), hbg_i32(value)));
+        assert_int_equal(x[0], value);
+        assert_int_equal(calls, 1 + i / 2);
+        assert_in_range(device->definitions.count, 1, HBG__DEFINITIONS_OF_KEY);
+    }
+    hbg_program_destroy(program);
+}
+
 /* ---- large ones ---- */
 
 static void large(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -349,7 +380,8 @@ static void what_was_not_used_for_long_goes(struct hbg_device *unused, const str
 int main(void)
 {
     static const struct device_test tests[] = {
-        DEVICE_TEST(names_and_parameters_are_keys), DEVICE_TEST(all_keys_are_found_again), DEVICE_TEST(large_images_keep_their_arenas),
+        DEVICE_TEST(names_and_parameters_are_keys), DEVICE_TEST(all_keys_are_found_again), DEVICE_TEST(a_value_of_each_run_keeps_few),
+        DEVICE_TEST(large_images_keep_their_arenas),
         DEVICE_TEST(large_images_go), DEVICE_TEST(definitions_go_with_what_holds_them), DEVICE_TEST(what_has_changed_is_not_uploaded),
         DEVICE_TEST(the_one_that_reuses_less_heap_is_taken), DEVICE_TEST(what_was_not_used_for_long_goes),
     };
