@@ -58,7 +58,7 @@ static void run_body(struct hbg_graph *g, struct hbg__frame *frame, hbg_build_fn
 static struct hbg_task end_of(struct hbg_graph *g, uint32_t first, uint32_t entry)
 {
     if (g->failed || !hbg__gather_leaves(g, first)) return no_task(g);
-    if (g->gathered_count == 0 && ((entry && !hbg__gather(g, entry)) || (g->barrier && !hbg__gather(g, g->barrier)))) return no_task(g);
+    if (g->gathered_count == 0 && (!hbg__gather(g, entry) || !hbg__gather(g, g->barrier))) return no_task(g);
     uint32_t mark = hbg__append_noop(g, g->gathered, g->gathered_count, 0);
     return mark ? (struct hbg_task){ mark - 1, g->serial } : no_task(g);
 }
