@@ -3,7 +3,7 @@
 """Experiments of docs/experiments, each one command; they compare settings of the product's own code with `hbg ab`.
 
     scripts/experiment.py transfer [--blocks N] [--visible]     does a smaller launch transfer pay; calls or bytes?
-    scripts/experiment.py cold                                  what makes a first prepare_execution slow, one cause at a time
+    scripts/experiment.py cold     [--blocks N]                 what makes a first run slow, one cause removed at a time
     scripts/experiment.py streams  [--blocks N]                 whose stream sets: one pair, each slot's, each run's
 
 Options: --hbg PATH of the command (build/hbg), --json FILE for all results, --no-gate to keep blocks whose conditions were bad.
@@ -82,36 +82,42 @@ def transfer(o):
     return kept
 
 
-def spans_of(trace, name):
-    """Durations of a span in the order of the runs, us."""
-    found = []
+def last_spans(trace, names):
+    """How long each of these spans took in the last run of a trace, us."""
+    found = {}
     for line in pathlib.Path(trace).read_text().splitlines():
         words = dict(word.split("=", 1) for word in line.split() if "=" in word)
-        if words.get("name") == name:
-            found.append(int(words["dur"]) / 1e3)
+        if words.get("name") in names:
+            found[words["name"]] = int(words["dur"]) / 1e3
     return found
 
 
 def cold(o):
-    """Steps of prepare_execution in the first, second and later runs of a process, 15 processes."""
-    names = ["chip.run.prepare_execution"] + ["chip.run.prepare_execution." + step for step in ("result_region", "descriptor")]
-    devices = {"slot 0, no pages yet": "cpu:workers=1,memory=discrete,depth=1", "two slots in turn": "cpu:workers=1,memory=discrete,depth=2"}
-    kept = {}
-    for title, device in devices.items():
-        runs = {name: [] for name in names}
-        for _ in range(15):
-            with tempfile.NamedTemporaryFile(suffix=".trace") as trace:
-                subprocess.run([o.hbg, "run", *WORK.split(), "--rounds", "20", "--replay", "off", "--device", device, "--trace", trace.name],
-                               capture_output=True, check=True)
-                for name in names:
-                    runs[name].append(spans_of(trace.name, name))
-        print(f"\n{title}, us: medians of 15 processes\n\n| span | 1st run | 2nd | 3rd | later |\n| --- | --- | --- | --- | --- |")
-        for name in names:
-            firsts = [statistics.median(run[i] for run in runs[name]) for i in range(3)]
-            later = statistics.median(statistics.median(run[4:]) for run in runs[name])
-            print(f"| `{name}` | {firsts[0]:.1f} | {firsts[1]:.1f} | {firsts[2]:.1f} | {later:.2f} |")
-            kept[f"{title}: {name}"] = firsts + [later]
-    return kept
+    """The first run of a process with one cause of its slowness removed at a time; causes take turns, a process each."""
+    causes = ("nothing", "device", "threads", "program", "buffers", "pages", "all")
+    names = ("chip.run", "chip.run.bind", "chip.run.bind.args", "chip.run.bind.build", "chip.run.bind.upload", "chip.run.prepare_execution",
+             "chip.run.runner_run", "chip.run.validate")
+    program = pathlib.Path(o.hbg).parent / "cold_bench"
+    if not program.exists():
+        sys.exit(f"{program} is not there: cmake --build {program.parent} --target cold_bench")
+    taken = {cause: {name: [] for name in names} for cause in causes}
+    with tempfile.TemporaryDirectory() as folder:
+        for block in range(o.blocks):
+            for cause in causes[block % len(causes):] + causes[:block % len(causes)]:
+                trace = pathlib.Path(folder) / "trace"
+                trace.unlink(missing_ok=True)
+                subprocess.run([program, trace, cause], check=True)
+                for name, us in last_spans(trace, names).items():
+                    taken[cause][name].append(us)
+    print(f"\nMedians of {o.blocks} processes, us\n\n| span | " + " | ".join(causes) + " |\n| --- |" + " --- |" * len(causes))
+    for name in names:
+        print(f"| `{name}` | " + " | ".join(f"{statistics.median(taken[cause][name]):.1f}" for cause in causes) + " |")
+    print("\nOf `chip.run` less than with nothing removed, us: median of the differences within a turn, and their quartiles\n")
+    for cause in causes[1:]:
+        less = [a - b for a, b in zip(taken["nothing"]["chip.run"], taken[cause]["chip.run"])]
+        low, middle, high = statistics.quantiles(less, n=4)
+        print(f"* {cause}: {middle:.0f} [{low:.0f}, {high:.0f}]")
+    return taken
 
 
 def streams(o):
