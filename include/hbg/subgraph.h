@@ -29,7 +29,11 @@ extern "C" {
  * clear the struct with memset() before its fields are set.
  *
  * Bodies of one key are the same function of their boundary and these bytes, so these tell one layer from another: a body that names
- * device buffers has their handles, or a number that stands for them, among its parameters. HBG_VERIFY_REPLAY=n records every n-th replay again and says HBG_E_IMAGE where they are not.
+ * device buffers has pointers to them, or a number that stands for them, among its parameters. A pointer that is used again for another buffer does no
+ * harm, since hbg_buffer_destroy() drops the definitions that name the buffer. HBG_VERIFY_REPLAY=n records every n-th replay again and
+ * says HBG_E_IMAGE where they are not the same.
+ *
+ * Two functions under one key are HBG_E_IMAGE where one build submits both. Those of different builds have definitions of their own.
  */
 struct hbg_key { const char *name; const void *params; size_t params_size; };
 
@@ -69,12 +73,25 @@ HBG__INLINE struct hbg_key hbg_key_of(const char *name, const void *params, size
 { struct hbg_key k; k.name = name; k.params = params; k.params_size = params_size; return k; }
 
 /**
- * HBG_KEY - the key of a name and a parameter struct: HBG_KEY("layer", params).
+ * HBG_KEY - the key of a name and of parameters, a struct or a number that stands in a variable: HBG_KEY("layer", shape).
+ *
+ * A pointer to void, as the parameters of a build function are, does not compile: its own bytes would be the key, not what it points to.
  */
-#define HBG_KEY(name, params) hbg_key_of((name), &(params), sizeof(params))
+#ifndef __cplusplus
+struct hbg__key_of_the_struct_and_not_of_a_pointer_to_it { int none; };
+#define HBG__NO_KEY (struct hbg__key_of_the_struct_and_not_of_a_pointer_to_it){ 0 }
+#define HBG_KEY(name, params)                                                                                              \
+    hbg_key_of((name), _Generic(&(params), void **: HBG__NO_KEY, void *const *: HBG__NO_KEY, const void **: HBG__NO_KEY,    \
+                                const void *const *: HBG__NO_KEY, default: &(params)), sizeof(params))
+#endif
 
 #ifdef __cplusplus
 } /* extern "C" */
+
+template <class T> inline const void *hbg__key_of_the_struct_and_not_of_a_pointer_to_it(const T *params) { return params; }
+inline const void *hbg__key_of_the_struct_and_not_of_a_pointer_to_it(void *const *params) = delete;
+inline const void *hbg__key_of_the_struct_and_not_of_a_pointer_to_it(const void *const *params) = delete;
+#define HBG_KEY(name, params) hbg_key_of((name), hbg__key_of_the_struct_and_not_of_a_pointer_to_it(&(params)), sizeof(params))
 #endif
 
 #endif /* HBG_SUBGRAPH_H */
