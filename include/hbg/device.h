@@ -52,7 +52,8 @@ struct hbg_counters {
     uint64_t definition_bytes;          /* host to device; 0 on a unified device */
     uint64_t subgraphs_recorded, subgraphs_replayed;        /* submissions that called the body, and that found a definition; those in bodies as well */
     uint64_t subgraphs_in_place;        /* that called a body which cannot be kept: its tasks are plain ones */
-    /* recorded although the key had definitions, by what did not fit first: access, type or shape; shared storage; a value; data or memory */
+    /* recorded although the key had definitions, by what did not fit first: access, type or shape, or the heap that is left; shared storage; a value;
+       data that the body read, or memory of hbg_guard() */
     uint64_t subgraph_misses_shape, subgraph_misses_alias, subgraph_misses_value, subgraph_misses_data;
 };
 
@@ -164,7 +165,8 @@ HBG_API HBG_CHECK enum hbg_status hbg_device_close(struct hbg_device *device);
 HBG_API HBG_CHECK enum hbg_status hbg_buffer_create(struct hbg_device *device, size_t size_bytes, struct hbg_buffer **buffer);
 
 /**
- * hbg_buffer_destroy - give a buffer back. Runs and recordings that use it keep its memory until they go.
+ * hbg_buffer_destroy - give a buffer back. Runs and recordings of programs that use it keep its memory until they go; definitions of
+ * subgraphs that name it go at once, or with the last recording that holds them.
  *
  * buffer      in   taken; NULL is fine. Regions of it are refused from now on
  *

@@ -51,7 +51,8 @@ struct hbg_result {
     uint32_t subgraphs_recorded;        /* the body was called, and is kept if it can be */
     uint32_t subgraphs_replayed;        /* a definition was found: one record was written, whatever the body's size */
     uint32_t subgraphs_missed;          /* recorded although the key had definitions */
-    char subgraph_why[96];              /* of the first of these: "layer" argument 2: its shape, strides or type; else of the first body in place */
+    char subgraph_why[96];              /* of the first of these: "layer" argument 2: its shape, strides or type; else of the first body that cannot be
+                                           kept, recorded or in place */
     uint32_t subgraphs_in_place;        /* the body was called, and its tasks are plain ones: it cannot be kept, or is nested too deep */
 };
 

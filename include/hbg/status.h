@@ -47,7 +47,7 @@ extern "C" {
     X(-25, E_SCOPE, "a region is used after its scope", "use regions in the scope and the build that made them")       \
     X(-26, E_TASK_ID, "a task id is used outside its body", "name tasks of the same build, after their submit")        \
     X(-27, E_BUILD, "the build function gave up", "look at the code and the sentence that it gave")                    \
-    X(-40, E_IMAGE, "the image is damaged or foreign",                                                                 \
+    X(-40, E_IMAGE, "an image is damaged or foreign, or not what building again gives",                                \
       "look for who writes into it; of HBG_VERIFY_REPLAY: the build is not pure; of a subgraph: the key does not tell" \
       " its bodies apart")                                                                                             \
     X(-60, E_KERNEL, "a kernel failed", "look at task, kernel, code and detail of the error")                          \

@@ -57,7 +57,7 @@ struct hbg_shape { int64_t dim[HBG_RANK_MAX]; int rank; };
 /**
  * HBG_OPTIONS - a zeroed struct that knows its size: struct hbg_device_options o = HBG_OPTIONS(device_options).
  *
- * name        in   error, counters, result or one of the structs whose name ends in _options, without its hbg_
+ * name        in   error, counters, result, running, .._info or one of the structs whose name ends in _options, without its hbg_
  *
  * Zero means the default in every option.
  */
