@@ -59,14 +59,14 @@ struct hbg__definition {
     struct hbg__definition_key key;
     bool has_in_place;                  /* bodies inside were submitted in place, which depends on what the store keeps */
     const char *single;                 /* why it is good for one submission alone; NULL: for more */
-    bool in_place;                      /* no definition: bodies of this key cannot be kept and are submitted in place */
+    bool in_place;                      /* a note in the place of a definition: bodies of this key cannot be kept and are submitted in place */
     bool shares;                        /* two arguments are of one group */
-    bool wholes;                        /* which conflict as wholes, at whatever distance */
+    bool wholes;                        /* arguments of one group conflict as wholes, at whatever distance */
     uint64_t owner;                     /* of memory that it was guarded by: the program it is good for; 0: any */
-    bool names_buffers;                 /* the body names buffers; */
-    bool meets_buffers;                 /* some of these are arguments as well, so its tasks follow one another from there on */
-    uint64_t heap_outside_bytes;        /* of the heap's limit, when it was recorded */
-    bool heap_was_full;                 /* and it has reused bytes for that, which may order its tasks */
+    bool names_buffers;                 /* the body names device buffers */
+    bool meets_buffers;                 /* some buffers that it names are arguments as well, so its tasks follow one another from there on */
+    uint64_t heap_outside_bytes;        /* of the heap's limit, what was in use around it when it was recorded */
+    bool heap_was_full;                 /* it has reused bytes to stay within that limit, which may order its tasks */
     bool is_serial;                     /* nothing is known of how its arguments overlap: all of its tasks do */
     struct hbg__definition_arg *arg;
     uint32_t arg_count, named_count;
@@ -82,8 +82,8 @@ struct hbg__definition {
     void *image_block;                  /* of a large image NULL: it stays in the arena that it was built in */
     size_t image_block_bytes;
     struct hbg__arena arena;
-    struct hbg__definition *later, *sooner;     /* by last use, of those that are idle */
-    uint64_t used;                      /* the number of its last use: the order of the idle ones */
+    struct hbg__definition *later, *sooner;     /* in the list of idle ones: whose last use ended after this one's, and before */
+    uint64_t used;                      /* number of its last use in the store's count of `uses` */
 };
 
 struct hbg__definitions {
@@ -94,9 +94,9 @@ struct hbg__definitions {
     void *user;
     struct hbg__definition **bucket;    /* bucket_count of them; NULL at first */
     uint32_t bucket_count, count, made;
-    struct hbg__definition *newest, *oldest;            /* of all; */
-    struct hbg__definition *idle_latest, *idle_soonest; /* of those that are idle */
-    uint64_t uses;                      /* that have ended */
+    struct hbg__definition *newest, *oldest;            /* ends of the list of all, by when they were made */
+    struct hbg__definition *idle_latest, *idle_soonest; /* ends of the list of idle ones, by when their last use ended */
+    uint64_t uses;                      /* how many have ended so far */
     uint64_t used_bytes, budget_bytes;
 };
 

@@ -46,7 +46,8 @@ const struct hbg__known *hbg__known_add(struct hbg_graph *g, struct hbg__known k
     known.older = at;
     b->known[at] = known;
     b->known_count = at + 1;
-    for (uint32_t i = at == HBG__FEW_KNOWN ? 0 : at; at >= HBG__FEW_KNOWN && i <= at; i++)
+    if (at < HBG__FEW_KNOWN) return &b->known[at];
+    for (uint32_t i = at == HBG__FEW_KNOWN ? 0 : at; i <= at; i++)         /* those before are in the tables, unless this is the first that is not few */
         if (!enter(g, i)) return NULL;
     return &b->known[at];
 }

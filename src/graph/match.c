@@ -24,10 +24,10 @@ struct match {
     struct hbg_graph *g;
     const struct hbg__definition *d;
     struct hbg_arg_list list;
-    const char *what;                   /* does not fit; NULL: all fits */
-    uint32_t arg;
+    const char *what;                   /* the first thing that does not fit; NULL: all does */
+    uint32_t arg;                       /* whose thing it is; HBG__NO_ARG: of none */
     enum hbg__body_miss reason;
-    bool distance;                      /* and that is but the distance between arguments */
+    bool distance;                      /* it is the distance between arguments, and nothing else is known not to fit */
     bool meets;                         /* an argument lies in a buffer that the body names */
 };
 
@@ -121,7 +121,7 @@ static inline bool fits_positions(struct match *m, bool *shared)
     struct hbg_graph *g = m->g;
     uint32_t i = 0;
     *shared = false;
-    if (!hbg__graph_reserve(g, (void **)&g->bodies->storage, &g->bodies->storage_capacity, m->d->arg_count, sizeof(uint32_t))) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "memory");
+    if (!hbg__graph_reserve(g, (void **)&g->bodies->storage, &g->bodies->storage_capacity, m->d->arg_count, sizeof(uint32_t))) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "no memory");
     g->bodies->stamp++;
     g->bodies->unknown = false;
     for (const struct hbg_arg *given = m->list.arg, *end = given + m->list.count; given != end; given++) {
@@ -160,7 +160,7 @@ static bool fits_groups(struct match *m)
 {
     const struct hbg__bodies *b = m->g->bodies;
     uint32_t groups;
-    if (!gather_list(m) || !hbg__alias_groups(m->g, b->given, m->d->arg_count, &groups)) return miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "memory");
+    if (!gather_list(m) || !hbg__alias_groups(m->g, b->given, m->d->arg_count, &groups)) return miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "no memory");
     for (uint32_t i = 0; i < m->d->arg_count; i++)
         if (b->arg[i].arg.kind < HBG_ARG_SCALAR && b->arg[i].group != m->d->arg[i].group) return miss(m, HBG__BODY_MISS_ALIAS, i, "which others share its storage");
     for (uint32_t i = 0; i < m->d->arg_count && !m->d->wholes; i++) {
@@ -195,7 +195,7 @@ static bool fits_value(struct match *m, const struct hbg__guard *guard)
         bits = boundary->arg[given->index].u.bits;
     }
     if (bits != guard->offset) return miss(m, HBG__BODY_MISS_VALUE, guard->group, "its value, which the body looked at");
-    return position == HBG__NIL || hbg__guard_scalar(m->g, position, bits) || miss(m, HBG__BODY_MISS_VALUE, HBG__NO_ARG, "memory");
+    return position == HBG__NIL || hbg__guard_scalar(m->g, position, bits) || miss(m, HBG__BODY_MISS_VALUE, HBG__NO_ARG, "no memory");
 }
 
 static bool fits_bytes(struct match *m, const struct hbg__guard *guard)
@@ -220,7 +220,7 @@ static bool fits_values(struct match *m)
         if (guard->kind == HBG__GUARD_VALUE && !fits_value(m, guard)) return false;
         if (guard->kind == HBG__GUARD_BYTES && !fits_bytes(m, guard)) return false;
         if (guard->kind != HBG__GUARD_MEMORY) continue;
-        if (!hbg__graph_guard(m->g, guard->memory, guard->size_bytes)) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "memory");
+        if (!hbg__graph_guard(m->g, guard->memory, guard->size_bytes)) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "no memory");
         if (memcmp(guard->memory, was, guard->size_bytes) != 0) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "memory named by hbg_guard");
     }
     return true;
@@ -236,7 +236,7 @@ static bool fits(struct match *m)
     return fits_positions(m, &shared) && (HBG_LIKELY(!shared && !m->d->shares) || fits_groups(m)) && (m->d->guard_count == 0 || fits_values(m));
 }
 
-/* Of one kernel table. A hash of 0 is not known yet. */
+/* Equal keys? A hash of 0 is not known yet. Kernel tables are not looked at: a build has one, and the hash covers it. */
 static bool is_key(const struct hbg__definition_key *a, const struct hbg__definition_key *b)
 {
     return (b->hash == 0 || a->hash == b->hash) && a->params_size == b->params_size && (a->name == b->name || strcmp(a->name, b->name) == 0) &&
