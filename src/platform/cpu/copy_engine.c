@@ -3,11 +3,11 @@
 #include "platform/cpu/copy_engine.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "platform/cpu/thread.h"
 
 enum { RING = 1024, AT_ONCE_BYTES = 32 << 10, STACK_BYTES = 256 << 10 };
 
@@ -63,24 +63,6 @@ static void *hbg__copy_engine_main(void *argument)
     return NULL;
 }
 
-/* Signals of the process are not for this thread; those that a copy raises by a bad address are its own. */
-static int start_thread(struct hbg__copy_engine *engine)
-{
-    static const int own_faults[] = { SIGSEGV, SIGBUS, SIGABRT };
-    sigset_t all, before;
-    pthread_attr_t attributes;
-    int status = pthread_attr_init(&attributes);
-    if (status != 0) return status;
-    status = pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof own_faults / sizeof *own_faults; i++) sigdelset(&all, own_faults[i]);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (status == 0) status = pthread_create(&engine->thread, &attributes, hbg__copy_engine_main, engine);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return status;
-}
-
 static void free_engine(struct hbg__copy_engine *engine)
 {
     pthread_cond_destroy(&engine->work);
@@ -100,7 +82,7 @@ enum hbg_status hbg__copy_engine_create(struct hbg__memory *memory, void (*drain
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->work, NULL);
     pthread_cond_init(&made->progress, NULL);
-    int status = start_thread(made);
+    int status = hbg__thread_start(&made->thread, STACK_BYTES, hbg__copy_engine_main, made);
     if (status != 0) {
         free_engine(made);
         return hbg__error_set(error, HBG_E_DEVICE, "copy engine", "the thread of the copy engine cannot be made: %s", strerror(status));

@@ -19,6 +19,7 @@
 #include "base/bits.h"
 #include "base/error.h"
 #include "base/inside.h"
+#include "platform/cpu/thread.h"
 #include "sched/context.h"
 
 enum { CPUS_MAX = 4096, PAGE = 4096, SIGNAL_STACK_SPARE = 16 << 10 };
@@ -121,26 +122,15 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* Signals of the process are not for workers; those that a thread raises by its own fault would end the process unhandled if they were
-   blocked. Returns 0 or an errno. */
+/* Returns 0 or an errno. */
 static int start_threads(struct hbg__workers *workers)
 {
-    static const int own_faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
-    sigset_t all, before;
-    pthread_attr_t attributes;
-    int status = pthread_attr_init(&attributes);
-    if (status != 0) return status;
-    status = pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof own_faults / sizeof *own_faults; ++i) sigdelset(&all, own_faults[i]);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int status = 0;
     while (workers->started < workers->count && status == 0) {
         struct thread *thread = &workers->thread[workers->started];
-        status = pthread_create(&thread->handle, &attributes, worker_main, thread);
+        status = hbg__thread_start(&thread->handle, STACK_BYTES, worker_main, thread);
         if (status == 0) ++workers->started;
     }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
     return status;
 }
 
