@@ -47,7 +47,7 @@ SERIAL, BUFFER_GOES, PROGRAM_GOES = "regress/bodies_in_a_body_that_is_serial", "
 MORE_FOR_BODIES = {
     "submission": ("backend/submission_edges", "backend/poison", "regress/arguments_of_a_body_leave_their_buffer", LIMIT, HEAP, "stress/definitions"),
     "match": (DISTANCES, HEAP, BUFFER_GOES, PROGRAM_GOES), "recorder": ("backend/poison", LIMIT, DISTANCES, HEAP, SERIAL, PROGRAM_GOES), "alias": (DISTANCES,),
-    "capture": (SERIAL, "backend/in_place"), "in_place": ("backend/in_place", "regress/order_around_bodies_in_place"), "known": ("unit/graph/known", "backend/definition_store"), "subgraph": ("backend/in_place", "fault/bad_calls"),
+    "capture": (SERIAL, "backend/in_place"), "in_place": ("backend/in_place", "regress/order_around_bodies_in_place"), "known": ("unit/graph/known", "fault/refusal", "fault/allocation"), "subgraph": ("backend/in_place", "fault/bad_calls"),
     "definition": ("unit/graph/definition", BUFFER_GOES, "stress/definitions"), "definitions": (BUFFER_GOES, "stress/definitions"), "node": ("unit/run/node", "backend/describe_bodies"),
 }
 # in the name of a mutant: it may be noticed where memory fails

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { NOTHING, ADD, SCRATCH, KERNEL_COUNT };
-enum { SIDE = 12, READERS = 80, BOUNDARIES = 6, RUNS = 3, WIDE_TASKS = 20000, WIDE_ARGS = 30 };
+enum { SIDE = 12, READERS = 80, BOUNDARIES = 6, RUNS = 3, WIDE_TASKS = 20000, WIDE_ARGS = 30, KEYS = 8 };
 
 static int nothing(const struct hbg_task_view *t) { (void)t; return 0; }
 
@@ -106,6 +106,7 @@ static void bodies_of(struct hbg_graph *g, const struct hbg_args *args, const st
         struct hbg_arg amount = i % 2 ? hbg_args_scalar(args, 2) : hbg_i32((int32_t)i);
         submit_body(g, HBG_KEY("body", *p), body, HBG_ARGS(hbg_inout(hbg_index(square, 0, i / 2)), hbg_in(amounts), amount));
     }
+    for (int32_t i = 0; i < KEYS; i++) submit_body(g, HBG_KEY("key", i), inner_body, HBG_ARGS(hbg_inout(hbg_index(square, 0, 0)), hbg_i32(i)));
     struct hbg_arg wide[WIDE_ARGS];
     for (int64_t i = 0; i < WIDE_ARGS; i++) wide[i] = hbg_inout(hbg_slice(hbg_index(square, 0, 0), 0, i % 10, i % 10 + 2));
     for (int i = 0; i < 2; i++) submit_body(g, hbg_key_of("wide", NULL, 0), wide_body, (struct hbg_arg_list){ wide, WIDE_ARGS });

@@ -113,6 +113,7 @@ static void a_key_has_so_many_definitions_and_no_more(void **state)
     open_store(0);
     hbg__definition_unpin(keep(1));
     hbg__definition_unpin(keep(51));                    /* of the same hash */
+    hbg__definition_unpin(keep(57));                    /* of that of 7 */
     for (int i = 0; i < MANY; i++) {
         made[i] = keep(7);
         hbg__definition_unpin(made[i]);
@@ -125,6 +126,7 @@ static void a_key_has_so_many_definitions_and_no_more(void **state)
     for (int i = MANY - HBG__DEFINITIONS_OF_KEY + 1; i < MANY; i++) assert_true(is_there(made[i]));
     assert_int_equal(count_of(1), 1);
     assert_int_equal(count_of(51), 1);
+    assert_int_equal(count_of(57), 1);
     close_store();
 }
 
