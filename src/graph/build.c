@@ -13,7 +13,7 @@
 static struct hbg__atomic_u32 builds;
 
 /* Numbers of storages that builds have taken. relaxed: as above. A build takes as many as it has arguments and as the one before on
-   its tables has used, and more when these run out; only if another thread's build has taken those by then are they shared. */
+   its tables has used, and more when these run out. */
 static struct hbg__atomic_u32 numbers;
 
 enum { SPARE_NUMBERS = 16 };
@@ -100,22 +100,42 @@ uint32_t hbg__serial_take(void)
 static void take_numbers(struct hbg_graph *g)
 {
     uint32_t arguments = g->input->boundary.arg_count, used = g->storage_count;
-    g->storage_numbers = (used > arguments ? used : arguments) + SPARE_NUMBERS;
-    g->storage_base = hbg__fetch_add_relaxed32(&numbers, g->storage_numbers);   /* relaxed: see above */
+    g->numbered = (used > arguments ? used : arguments) + SPARE_NUMBERS;
+    g->storage_base = hbg__fetch_add_relaxed32(&numbers, g->numbered);      /* relaxed: see above */
+    g->numbers[0] = (struct hbg__numbers){ g->storage_base, 0, g->numbered };
+    g->numbers_count = 1;
 }
 
+/* As many again: those that follow the last ones, unless another build has them, such as that of a body. */
 void hbg__graph_take_more_numbers(struct hbg_graph *g)
 {
-    uint32_t end = g->storage_base + g->storage_numbers;
-    bool mine = hbg__cas_relaxed32(&numbers, &end, end + g->storage_numbers);   /* relaxed: see above */
-    (void)mine;                         /* taken or shared: a valid region names the same storage either way */
-    g->storage_numbers *= 2;
+    struct hbg__numbers *last = &g->numbers[g->numbers_count - 1];
+    uint32_t end = last->first + last->count, more = g->numbered;
+    if (hbg__cas_relaxed32(&numbers, &end, end + more)) last->count += more;        /* relaxed: see above */
+    else g->numbers[g->numbers_count++] = (struct hbg__numbers){ hbg__fetch_add_relaxed32(&numbers, more), g->numbered, more };     /* relaxed: see above */
+    g->numbered += more;
+}
+
+uint32_t hbg__storage_number_far(const struct hbg_graph *g, uint32_t index)
+{
+    uint32_t i = 0;
+    while (index - g->numbers[i].index >= g->numbers[i].count) i++;
+    return g->numbers[i].first + (index - g->numbers[i].index);
+}
+
+uint32_t hbg__storage_numbered_far(const struct hbg_graph *g, uint32_t number)
+{
+    for (uint32_t i = 0; i < g->numbers_count; i++) {
+        uint32_t at = number - g->numbers[i].first;
+        if (at < g->numbers[i].count) return g->numbers[i].index + at < g->storage_count ? g->numbers[i].index + at : HBG__NIL;
+    }
+    return HBG__NIL;
 }
 
 static void reset_counts(struct hbg_graph *g)
 {
     g->payload_top = g->pending_units = g->task_count = g->task_limit = 0;
-    g->storage_count = 0;
+    g->storage_count = g->storage_reach = 0;
     g->barrier = g->manual_begin = g->manual_depth = 0;
     g->manual = g->failed = g->inner_open = false;
     g->single = NULL;
@@ -151,7 +171,7 @@ static bool give_boundary(struct hbg_graph *g)
     for (uint32_t i = 0; i < b->arg_count; i++) {
         struct hbg_arg a = b->arg[i].arg;
         if (b->arg[i].group != UINT32_MAX) {
-            a.u.region.storage = g->storage_base + i;
+            a.u.region.storage = hbg__storage_number(g, i);
             a.u.region.offset_bytes = 0;
             a.u.region.flags = (uint8_t)(a.u.region.flags & HBG_REGION_READ_ONLY) | (a.kind == HBG_ARG_IN ? HBG_REGION_READ_ONLY : 0);
         }

@@ -31,14 +31,14 @@ void hbg__graph_looked_into(struct hbg_graph *g)
 bool hbg__is_captured(const struct hbg_graph *g, const struct hbg_region *region)
 {
     return g->input->body && !(region->flags & (HBG_REGION_BUFFER | HBG_REGION_HOST | HBG_REGION_BAD)) &&
-           region->storage - g->storage_base >= g->storage_count;
+           hbg__storage_numbered(g, region->storage) == HBG__NIL;
 }
 
 /* Is it the number of a storage of this build, or of one around it? */
 static bool has_storage(const struct hbg_graph *g, uint32_t number)
 {
     for (; g; g = g->input->body ? g->input->body->outer : NULL)
-        if (number - g->storage_base < g->storage_count) return true;
+        if (hbg__storage_numbered(g, number) != HBG__NIL) return true;
     return false;
 }
 

@@ -59,7 +59,7 @@ enum {
 /* Why the short way leaves a storage alone: freed, or without bytes; of a home: `wide` is in use. */
 enum { HBG__IRREGULAR_ALWAYS = 1, HBG__IRREGULAR_WIDE = 2 };
 
-enum { HBG__RECENT_MAX = 4, HBG__ANSWERS = 256, HBG__RECENT_LAYOUTS = 32 };
+enum { HBG__RECENT_MAX = 4, HBG__ANSWERS = 256, HBG__RECENT_LAYOUTS = 32, HBG__NUMBERS_MAX = 32 };
 
 #define HBG__NO_TYPE UINT32_MAX         /* no region has it */
 
@@ -157,7 +157,9 @@ struct hbg_graph {
     const char *single;                 /* why what is recorded is good for one submission: it uses what a later one could not find; NULL: it is good for more */
     uint32_t storage_base;              /* number of storage 0 in regions of this build */
     uint32_t storage_count;
-    uint32_t storage_numbers;           /* numbers from storage_base on that no other build has; hbg__graph_take_more_numbers() */
+    uint32_t storage_reach;             /* how many storages have the numbers from storage_base on; the others are looked up */
+    struct hbg__numbers { uint32_t first, index, count; } numbers[HBG__NUMBERS_MAX];    /* that no other build has: of storages from index on */
+    uint32_t numbers_count, numbered;   /* of these; of all numbers */
     struct hbg__storage *storages;      /* origin of storage_arena */
     uint32_t *tails;                    /* per task: last in its waiter list */
     uint32_t barrier;                   /* mark of the last barrier */
@@ -254,6 +256,17 @@ bool hbg__name_room(struct hbg_graph *g);       /* false: latched */
 bool hbg__storage_handle(const struct hbg_graph *g, const struct hbg__storage *s, uint32_t *handle);
 /* There are more storages than numbers for them: take some more. build.c */
 void hbg__graph_take_more_numbers(struct hbg_graph *g);
+/* The number of a storage in regions; and the storage of a number, HBG__NIL where this build has given it to none. */
+HBG_COLD uint32_t hbg__storage_number_far(const struct hbg_graph *g, uint32_t index);
+HBG_COLD uint32_t hbg__storage_numbered_far(const struct hbg_graph *g, uint32_t number);
+static inline uint32_t hbg__storage_number(const struct hbg_graph *g, uint32_t index)
+{
+    return HBG_LIKELY(index < g->storage_reach) ? g->storage_base + index : hbg__storage_number_far(g, index);
+}
+static inline uint32_t hbg__storage_numbered(const struct hbg_graph *g, uint32_t number)
+{
+    return HBG_LIKELY(number - g->storage_base < g->storage_reach) ? number - g->storage_base : hbg__storage_numbered_far(g, number);
+}
 /* A new storage, zeroed, its own home; NULL: no memory, latched. */
 struct hbg__storage *hbg__storage_add(struct hbg_graph *g);
 bool hbg__storage_boundary(struct hbg_graph *g);

@@ -54,7 +54,7 @@ static inline bool same_region(const struct hbg_region *a, const struct hbg_regi
 /* The storage that a region names, without a word; HBG__NIL: the checks of another way find out. */
 static inline uint32_t storage_of(struct hbg_graph *g, const struct hbg_region *r, uint32_t argument)
 {
-    uint32_t index = r->storage - g->storage_base;
+    uint32_t index;
     if (HBG_UNLIKELY(r->flags & ~HBG_REGION_READ_ONLY)) {
         if ((r->flags & ~HBG_REGION_READ_ONLY) != HBG_REGION_BUFFER) return HBG__NIL;
         index = g->buffer_cache[r->storage % 64].storage;
@@ -62,7 +62,8 @@ static inline uint32_t storage_of(struct hbg_graph *g, const struct hbg_region *
         const struct hbg__storage *s = hbg__storage_of(g, r, (int)argument);
         return s ? hbg__storage_index(g, s) : HBG__NIL;
     }
-    return index < g->storage_count && !(g->storages[index].flags & HBG__STORAGE_FREED) ? index : HBG__NIL;
+    index = hbg__storage_numbered(g, r->storage);
+    return index != HBG__NIL && !(g->storages[index].flags & HBG__STORAGE_FREED) ? index : HBG__NIL;
 }
 
 /* A buffer that it names is an argument of a body around. */
@@ -109,7 +110,7 @@ static inline bool fits_region(struct match *m, uint32_t i, const struct hbg_arg
 static inline void prefetch_storage(const struct hbg_graph *g, const struct hbg_region *r)
 {
     uint32_t index = r->storage - g->storage_base;
-    if (index >= g->storage_count) return;
+    if (index >= g->storage_reach) return;
     const unsigned char *storage = (const unsigned char *)&g->storages[index];
     __builtin_prefetch(storage, 1);
     __builtin_prefetch(storage + HBG__LINE);

@@ -260,7 +260,7 @@ struct hbg_region hbg_alloc(struct hbg_graph *g, enum hbg_dtype dtype, struct hb
     s->word_bias = (int64_t)off;
     s->whole_layout = layout;
     s->writer = writer;
-    r.storage = g->storage_base + hbg__storage_index(g, s);
+    r.storage = hbg__storage_number(g, hbg__storage_index(g, s));
     return r;
 }
 

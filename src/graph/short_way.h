@@ -121,8 +121,9 @@ static inline uint32_t hbg__short_storage(const struct hbg_graph *g, const struc
         if ((r->flags & ~(writes ? 0u : HBG_REGION_READ_ONLY)) != HBG_REGION_BUFFER || g->buffer_cache[r->storage % 64].handle != r->storage)
             return HBG__NIL;
         index = g->buffer_cache[r->storage % 64].storage;
+        return index < g->storage_count ? index : HBG__NIL;
     }
-    return index < g->storage_count ? index : HBG__NIL;
+    return index < g->storage_reach ? index : HBG__NIL;
 }
 
 /* Settle a region that is read (in) or written (out, inout): its argument to *out, its access and its producers to t. */

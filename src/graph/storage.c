@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* storage.c - what the `storage` number of a region means in this build.
  *
- * Numbers are storage_base + index, and every build of the process has numbers of its own, until 2^32 have been given out: a region
- * kept from another build names no storage of this one. Device buffers carry their own handle instead and get a storage at first use.
+ * Every build of the process has numbers of its own, until 2^32 have been given out: a region kept from another build, or from a body, names no storage
+ * of this one. Most storages have the number storage_base + index; those that came when other builds had taken the numbers behind, in the
+ * first build of a graph or one that is larger than those before, are looked up. Device buffers carry their own handle instead and get a
+ * storage at first use.
  */
 #include "graph/body.h"
 #include "graph/graph.h"
@@ -100,7 +102,8 @@ struct hbg__storage *hbg__storage_add(struct hbg_graph *g)
     struct hbg__storage *s = &g->storages[g->storage_count];
     memset(s, 0, sizeof *s);
     s->home = s->parent = g->storage_count++;
-    if (g->storage_count > g->storage_numbers) hbg__graph_take_more_numbers(g);
+    if (g->storage_count > g->numbered) hbg__graph_take_more_numbers(g);
+    if (g->storage_count <= g->numbers[0].count) g->storage_reach = g->storage_count;
     s->cell_type = HBG__NO_TYPE;
     s->group = UINT32_MAX;
     return s;
@@ -298,7 +301,7 @@ static HBG_COLD void fail_bad_view(struct hbg_graph *g, const struct hbg_region 
 
 struct hbg__storage *hbg__storage_of(struct hbg_graph *g, const struct hbg_region *region, int argument)
 {
-    uint32_t index = region->storage - g->storage_base;
+    uint32_t index = hbg__storage_numbered(g, region->storage);
     if (region->flags & HBG_REGION_BAD) {
         fail_bad_view(g, region, index, argument);
         return NULL;
@@ -312,7 +315,7 @@ struct hbg__storage *hbg__storage_of(struct hbg_graph *g, const struct hbg_regio
         return NULL;
     }
     if (region->flags & HBG_REGION_BUFFER) return storage_of_buffer(g, region->storage, argument);
-    if (index >= g->storage_count) {
+    if (index == HBG__NIL) {
         bool known = false;
         struct hbg__storage *captured = g->input->body ? hbg__capture(g, region, argument, &known) : NULL;
         if (known) return captured;
