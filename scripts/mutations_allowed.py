@@ -277,7 +277,7 @@ ALLOWED = {
     ("src/graph/capture.c", "hbg__capture",
      "(void)hbg__fail_as(g, outer)"): LATCHED,
     ("src/graph/in_place.c", "end_of",
-     "if (g->gathered_count == 0 && (!hbg__gather(g, entry) || !hbg__gather(g, g->barrier))) return no_task(g)"): LATCHED,
+     "if (!any_follows(g) && (!hbg__gather(g, entry) || !hbg__gather(g, g->barrier))) return no_task(g)"): LATCHED,
     ("src/graph/in_place.c", "end_of",
      "if (g->failed || !hbg__gather_leaves(g, first)) return no_task(g)"): LATCHED,
     ("src/graph/in_place.c", "end_of",

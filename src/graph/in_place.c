@@ -32,6 +32,22 @@ void hbg__say_where(struct hbg_graph *g, const char *name)
     snprintf(g->error.text + length, sizeof g->error.text - length, " (in subgraph \"%.60s\")", name);
 }
 
+/* Inside of the body its arguments are not buffers that the build named, but what the body was given: a body inside that uses one of them
+   without having it in its list uses what is not its own, and is not one that names a buffer. */
+static bool own_arguments(struct hbg__call *call)
+{
+    struct hbg_graph *g = call->g;
+    for (uint32_t i = 0; i < call->count; i++) {
+        struct hbg_region *r = &call->arg[i].u.region;
+        if (call->arg[i].kind >= HBG_ARG_SCALAR || !(r->flags & HBG_REGION_BUFFER)) continue;
+        const struct hbg__storage *s = hbg__storage_of(g, r, (int)i);
+        if (!s) return false;
+        r->storage = hbg__storage_number(g, hbg__storage_index(g, s));
+        r->flags &= (uint8_t)~HBG_REGION_BUFFER;
+    }
+    return true;
+}
+
 /* All of the body, between the scope that is its own. */
 static void run_body(struct hbg_graph *g, struct hbg__frame *frame, hbg_build_fn *fn, const void *params)
 {
@@ -54,11 +70,19 @@ static void run_body(struct hbg_graph *g, struct hbg__frame *frame, hbg_build_fn
     hbg__short_way_renew(g);
 }
 
-/* The task that stands for the body: after all of it; an empty one, after what its tasks would come after. */
+/* Is one of the tasks that were gathered sure to come after the body's entry and the barrier? Noops may not: an empty scope's, one of heap bytes. */
+static bool any_follows(const struct hbg_graph *g)
+{
+    for (uint32_t i = 0; i < g->gathered_count; i++)
+        if (!(hbg__image_record(g->payload, g->gathered[i] - 1)->flags & HBG__TASK_NOOP)) return true;
+    return false;
+}
+
+/* The task that stands for the body: after all of it; one without tasks, after what its tasks would come after. */
 static struct hbg_task end_of(struct hbg_graph *g, uint32_t first, uint32_t entry)
 {
     if (g->failed || !hbg__gather_leaves(g, first)) return no_task(g);
-    if (g->gathered_count == 0 && (!hbg__gather(g, entry) || !hbg__gather(g, g->barrier))) return no_task(g);
+    if (!any_follows(g) && (!hbg__gather(g, entry) || !hbg__gather(g, g->barrier))) return no_task(g);
     uint32_t mark = hbg__append_noop(g, g->gathered, g->gathered_count, 0);
     return mark ? (struct hbg_task){ mark - 1, g->serial } : no_task(g);
 }
@@ -69,6 +93,7 @@ struct hbg_task hbg__submit_in_place(struct hbg__call *call)
     struct hbg__frame frame = { .name = call->key.name, .bound = call->bound };
     if (!make_entry(g, &frame.entry)) return no_task(g);
     uint32_t first = g->task_count;
+    if (!own_arguments(call)) return no_task(g);
     frame.args = (struct hbg_args){ call->arg, call->count, g };
     g->recording->bodies_in_place++;
     run_body(g, &frame, call->fn, call->key.params);
