@@ -310,12 +310,19 @@ static bool gather_outside(struct hbg_graph *g, const struct hbg_region *x, uint
     }
 }
 
+static HBG_COLD bool fail_written_in_body(struct hbg_graph *g)
+{
+    hbg__graph_fail(g, HBG_E_WRITTEN, -1, "hbg_read", "build code reads what a task of this body may write; its value is not known before the run");
+    return false;
+}
+
 static const void *read_outside(struct hbg_graph *g, const struct hbg_region *x, uint32_t position, int64_t bytes)
 {
     const void *whole = NULL;
     if (!g->single && g->storages[g->storages[position].home].flags & HBG__STORAGE_WHOLES) g->single = "it reads data beside arguments whose distances change";
     unsigned char *target = row_major_from(x) ? copy_take(g, (size_t)bytes) : NULL;
     if (row_major_from(x) && !target) return NULL;
+    if (hbg__written_by_another_name(g, &g->storages[position], x) && !fail_written_in_body(g)) return NULL;
     if (!gather_outside(g, x, position, target, &whole)) return NULL;
     return target ? target : whole;
 }
@@ -325,8 +332,8 @@ static const void *read_captured(struct hbg_graph *g, struct hbg_region x)
 {
     const struct hbg__storage *s = hbg__storage_of(g, &x, -1);
     if (!s) return NULL;
-    if (s->writer | s->part_writer) {
-        hbg__graph_fail(g, HBG_E_WRITTEN, -1, "hbg_read", "build code reads what a task of this body may write; its value is not known before the run");
+    if ((s->writer | s->part_writer) || hbg__written_by_another_name(g, s, &x)) {
+        fail_written_in_body(g);
         return NULL;
     }
     const void *seen = hbg__graph_read(g->input->body->outer, x);

@@ -101,3 +101,70 @@ bool hbg__written_by(struct hbg_graph *g, const struct hbg__access *access, uint
         if (task_writes(g, i - 1, access)) *task = i - 1;
     return true;
 }
+
+/* ---- by another name ---------------------------------------------------------------------------------------------- */
+
+/* Where element offset 0 of a storage's regions lies: at byte `off` of a home of the outermost build that passes it on. `handle` is the device buffer's
+   that it is part of. */
+struct origin { const struct hbg_graph *build; uint32_t home, handle; int64_t off; bool of_buffer; };
+
+/* What a storage of a body stands for in the build around; NULL: it is the body's own, or a buffer that it names. *off grows by where it lies. */
+static const struct hbg__storage *outside(const struct hbg_graph *g, const struct hbg__storage *s, int64_t *off)
+{
+    const struct hbg__body *body = g->input->body;
+    uint32_t named = s->base - HBG__BASE_BOUNDARY - g->recording->boundary_count;
+    if (body && s->group != UINT32_MAX) {
+        const struct hbg_region *given = &body->arg[hbg__storage_index(g, s)].u.region;
+        *off += given->offset_bytes;
+        return hbg__storage_of(body->outer, given, -1);
+    }
+    if (!body || s->base < HBG__BASE_BOUNDARY + g->recording->boundary_count || g->recording->named[named].kind != HBG__NAMED_STORAGE) return NULL;
+    return &body->outer->storages[g->recording->named[named].handle];
+}
+
+static struct origin origin_of(const struct hbg_graph *g, const struct hbg__storage *s)
+{
+    struct origin origin = { .off = 0 };
+    for (const struct hbg__storage *next; (next = outside(g, s, &origin.off)) != NULL; s = next) g = g->input->body->outer;
+    origin.build = g;
+    origin.home = s->home;
+    origin.off += s->displacement;
+    origin.of_buffer = hbg__storage_handle(g, s, &origin.handle);
+    return origin;
+}
+
+static bool is_written(const struct hbg_graph *g, uint32_t home)
+{
+    for (uint32_t i = 0; g->manual && i < g->manual_count; i++)
+        if (g->manual_accesses[i].writes && g->manual_accesses[i].home == home) return true;
+    return (g->storages[home].writer | g->storages[home].part_writer) != 0;
+}
+
+/* The bytes that regions of a storage may name, counted as their offsets are. */
+static bool bounds_of(const struct hbg_graph *g, const struct hbg__storage *s, int64_t *lo, int64_t *hi)
+{
+    *lo = s->lower;
+    *hi = (int64_t)s->size_bytes;
+    if (s->group == UINT32_MAX) return true;
+    const struct hbg_region *r = &g->input->boundary.arg[hbg__storage_index(g, s)].arg.u.region;
+    return hbg__view_bounds(0, hbg_dtype_size(r->dtype), r->rank, r->shape, r->stride_bytes, lo, hi);
+}
+
+bool hbg__written_by_another_name(const struct hbg_graph *g, const struct hbg__storage *own, const struct hbg_region *x)
+{
+    int64_t lo, hi, first, end;
+    if (!g->input->body || g->recording->named_count == 0) return false;
+    if (!hbg__view_bounds(x->offset_bytes, hbg_dtype_size(x->dtype), x->rank, x->shape, x->stride_bytes, &lo, &hi)) return false;
+    struct origin here = origin_of(g, own);
+    for (uint32_t i = 0; i < g->storage_count; i++) {
+        const struct hbg__storage *s = &g->storages[i];
+        if (s->base < HBG__BASE_BOUNDARY || (s->group == UINT32_MAX && i < g->input->boundary.arg_count)) continue;        /* an intermediate; a scalar */
+        if ((s != own && s->home == own->home) || !is_written(g, s->home)) continue;
+        if (s == own && own->group != UINT32_MAX) continue;
+        struct origin there = origin_of(g, s);
+        bool same = there.build == here.build && there.home == here.home;
+        if (!same && here.of_buffer && there.of_buffer && here.handle == there.handle) return true;
+        if (same && bounds_of(g, s, &first, &end) && lo + here.off < end + there.off && first + there.off < hi + here.off) return true;
+    }
+    return false;
+}
