@@ -275,7 +275,7 @@ static uint64_t base_value(const struct hbg__run *run, const struct hbg__level *
         value += arg->word;
         base = arg->base;
     }
-    return base == HBG__BASE_ZERO ? value : value + run->descriptor->base[base];
+    return value + hbg__run_base(run, base);
 }
 
 static uint64_t value_of(const struct spot *at, const struct hbg_view_arg *arg) { return base_value(at->run, &at->level, arg->base) + arg->word; }

@@ -180,6 +180,8 @@ void hbg__definition_forget(void *device, struct hbg__definition *definition);
 enum hbg_status hbg__run_upload(struct hbg__run *run, struct hbg_error *error);
 enum hbg_status hbg__run_prepare_execution(struct hbg__run *run, struct hbg_error *error);
 void hbg__run_free_descriptor(struct hbg__run *run);
+/* Entry `base` of the base table that the run was given. */
+uint64_t hbg__run_base(const struct hbg__run *run, uint32_t base);
 enum hbg_status hbg__run_copy_back(struct hbg__run *run);
 
 /* poison.c: only where the platform says so; see there for the list. */

@@ -211,18 +211,29 @@ static uint64_t named_address(const struct hbg__named *named)
     return named->buffer ? named->buffer->address : named->definition->device_image;
 }
 
-static void fill_bases(const struct hbg__run *run, uint64_t *base)
+/* A bound scalar, or where element 0 of an argument lies. */
+static uint64_t bound_value(const struct hbg__run *run, uint32_t i)
+{
+    const struct hbg__boundary_arg *bound = &run->arg[i];
+    return bound->group == UINT32_MAX ? bound->arg.u.bits : run->placed[bound->group].address + (uint64_t)bound->displacement;
+}
+
+uint64_t hbg__run_base(const struct hbg__run *run, uint32_t base)
 {
     const struct hbg__recording *recording = &run->kept->recording;
     uint64_t payload = (uint64_t)(uintptr_t)hbg__image_payload(recording->head) - (uint64_t)(uintptr_t)recording->head;
-    base[HBG__BASE_ZERO] = 0;
-    base[HBG__BASE_PAYLOAD] = run->kept->device_image + payload;
-    base[HBG__BASE_HEAP] = run->bank.heap.address;
-    base += HBG__BASE_BOUNDARY;
-    for (uint32_t i = 0; i < run->arg_count; i++) {
-        const struct hbg__boundary_arg *bound = &run->arg[i];
-        *base++ = bound->group == UINT32_MAX ? bound->arg.u.bits : run->placed[bound->group].address + (uint64_t)bound->displacement;
-    }
+    if (base == HBG__BASE_ZERO) return 0;
+    if (base == HBG__BASE_PAYLOAD) return run->kept->device_image + payload;
+    if (base == HBG__BASE_HEAP) return run->bank.heap.address;
+    base -= HBG__BASE_BOUNDARY;
+    return base < run->arg_count ? bound_value(run, base) : named_address(&recording->named[base - run->arg_count]);
+}
+
+static void fill_bases(const struct hbg__run *run, uint64_t *base)
+{
+    const struct hbg__recording *recording = &run->kept->recording;
+    for (uint32_t i = 0; i < HBG__BASE_BOUNDARY; i++) *base++ = hbg__run_base(run, i);
+    for (uint32_t i = 0; i < run->arg_count; i++) *base++ = bound_value(run, i);
     for (uint32_t i = 0; i < recording->named_count; i++) *base++ = named_address(&recording->named[i]);
 }
 
