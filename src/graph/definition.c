@@ -307,6 +307,15 @@ void hbg__definition_unpin(struct hbg__definition *d)
     destroy_all(gone);
 }
 
+bool hbg__depends_on_store(const struct hbg__recording *recording)
+{
+    for (uint32_t i = 0; i < recording->named_count; i++) {
+        const struct hbg__definition *d = recording->named[i].definition;
+        if (d && (d->single || d->heap_was_full || d->depends_on_store)) return true;
+    }
+    return recording->bodies_in_place > 0;
+}
+
 bool hbg__definition_keep(struct hbg__definition *d)
 {
     struct hbg__definitions *store = d->store;

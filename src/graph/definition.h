@@ -57,7 +57,7 @@ struct hbg__definition {
     uint32_t number;                    /* in the order in which definitions were made */
 
     struct hbg__definition_key key;
-    bool has_in_place;                  /* bodies inside were submitted in place, which depends on what the store keeps */
+    bool depends_on_store;              /* what it submits depends on what the store keeps: hbg__depends_on_store() */
     const char *single;                 /* why it is good for one submission alone; NULL: for more */
     bool in_place;                      /* a note in the place of a definition: bodies of this key cannot be kept and are submitted in place */
     bool shares;                        /* two arguments are of one group */
@@ -113,6 +113,10 @@ void hbg__definitions_close(struct hbg__definitions *store);
 struct hbg__definition *hbg__definition_next(struct hbg__definitions *store, const struct hbg__definition_key *key, struct hbg__definition *after);
 void hbg__definition_pin(struct hbg__definition *definition);
 void hbg__definition_unpin(struct hbg__definition *definition);
+/* Would building again perhaps submit other things, by what the store keeps by then? Bodies in place are recorded where no note is left that they cannot be kept;
+   of one submission no other build finds the definition; of definitions that reused heap bytes several fit, with other order. Such builds cannot
+   be verified. */
+bool hbg__depends_on_store(const struct hbg__recording *recording);
 /* Keep it, as the first of its key; it is pinned. Others of its key may go. False: no memory for the table, it is not kept. */
 bool hbg__definition_keep(struct hbg__definition *definition);
 /* Not found any more: its image has turned out to be damaged. */

@@ -118,6 +118,7 @@ static struct hbg__definition *make(struct hbg__call *call, struct terms terms)
     mark_written(inner, r);
     if (r->named_count) memcpy(d->named, r->named, r->named_count * sizeof *d->named);
     for (uint32_t i = 0; i < r->named_count; i++) d->names_buffers = d->names_buffers || d->named[i].kind == HBG__NAMED_BUFFER;
+    d->depends_on_store = hbg__depends_on_store(r);
     r->named_count = 0;
     copy_boundary(d, g->bodies);
     copy_guards(d, guards);
@@ -131,7 +132,6 @@ static struct hbg__definition *make(struct hbg__call *call, struct terms terms)
     d->is_serial = terms.serial;
     d->meets_buffers = !d->is_serial && inner->is_serial;
     d->single = inner->single;
-    d->has_in_place = r->bodies_in_place > 0;
     for (uint32_t i = 0; i < d->guard_count; i++)
         if (d->guard[i].kind == HBG__GUARD_MEMORY) d->owner = g->input->owner;
     return d;
@@ -210,19 +210,11 @@ bool hbg__name_the_same(const struct hbg__named *a, uint32_t a_count, const stru
     return true;
 }
 
-/* Does it submit one that a second recording could not find? */
-static bool has_single(const struct hbg__definition *d)
-{
-    for (uint32_t i = 0; i < d->named_count; i++)
-        if (d->named[i].definition && d->named[i].definition->single) return true;
-    return false;
-}
-
 bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *d)
 {
     struct hbg_graph *g = call->g;
     uint32_t groups;
-    if (d->has_in_place || has_single(d)) return true;
+    if (d->depends_on_store) return true;
     if (!group(call, &groups) || !build(call, (struct terms){ d->wholes, d->is_serial, d->heap_outside_bytes }, groups)) return false;
     const struct hbg__recording *again = &g->bodies->recording;
     bool same = again->image_bytes == d->head->image_bytes && memcmp(again->head, d->head, again->image_bytes) == 0 &&

@@ -224,14 +224,6 @@ void hbg__run_publish(struct hbg__run *run)
     pthread_mutex_unlock(&run->program->lock);
 }
 
-/* Does it submit a definition that no other build could find? */
-static bool has_single(const struct hbg__recording *r)
-{
-    for (uint32_t i = 0; i < r->named_count; i++)
-        if (r->named[i].definition && r->named[i].definition->single) return true;
-    return false;
-}
-
 /* Equal images may still be of other buffers, or submit bodies of other keys. */
 static enum hbg_status verify_names(struct hbg__run *run, const struct hbg__recording *kept, const struct hbg__recording *fresh, struct hbg_error *error)
 {
@@ -245,7 +237,7 @@ static enum hbg_status verify_names(struct hbg__run *run, const struct hbg__reco
 static enum hbg_status verify_replay(struct hbg__run *run, struct hbg_error *error)
 {
     const struct hbg__recording *kept = &run->kept->recording, *fresh = &run->scratch.recording;
-    if (has_single(kept) || kept->bodies_in_place > 0) return HBG_OK;      /* where bodies are in place now and then, images differ */
+    if (hbg__depends_on_store(kept)) return HBG_OK;
     enum hbg_status status = build_into(run, &run->scratch, false, error);
     if (status) return status;
     const unsigned char *a = (const unsigned char *)kept->head, *b = (const unsigned char *)fresh->head;
