@@ -211,13 +211,31 @@ static int give(const struct typed *typed, const struct ab_record *record, bool 
     return good ? hbg__ab_exit_status(record) : CLI_FAILED;
 }
 
+/* Reads a kept result, which is judged by that. The expectation of this line, if there is one, takes the place of the file's. */
+static bool judge_again(const struct typed *typed, struct ab_record *record, enum ab_expectation expect, char *why, size_t size)
+{
+    if (!hbg__ab_record_read(record, typed->recheck, why, size))
+        return false;
+    if (!typed->expect)
+        return true;
+    record->expect = expect;
+    if (hbg__ab_conclude(record))
+        return true;
+    snprintf(why, size, "there is no memory to judge it");
+    return false;
+}
+
 static int recheck(const struct typed *typed)
 {
-    struct ab_record *record = calloc(1, sizeof *record);
+    enum ab_expectation expect = AB_EXPECT_NOTHING;
+    struct ab_record *record;
     char why[256];
     int status = CLI_FAILED;
 
-    if (record && hbg__ab_record_read(record, typed->recheck, why, sizeof why))
+    if (!take_expectation(typed->expect, &expect))
+        return CLI_MISUSED;
+    record = calloc(1, sizeof *record);
+    if (record && judge_again(typed, record, expect, why, sizeof why))
         status = give(typed, record, true);
     else
         hbg__cli_error("ab", "`%s`: %s", typed->recheck, record ? why : "there is no memory for it");
@@ -268,12 +286,19 @@ static int ended(const struct ab_measuring *m, enum ab_ending ending)
     return ending == AB_REFUSED ? CLI_MISUSED : INVALID;
 }
 
-/* Both arms, then the control: once more with a new seed if it differs. */
+/* Both arms, then the control: once more with a new seed if it differs; none where there is no verdict that it could stand beside. */
 static enum ab_ending measure_all(struct ab_measuring *m, bool control, uint64_t seed)
 {
     struct ab_record *record = m->record;
     enum ab_ending ending = record->causes ? hbg__ab_measure(m, false, seed) : AB_MEASURED;
 
+    if (control && record->causes && ending == AB_MEASURED) {
+        struct ab_rules rules = hbg__ab_rules_of(record, 0);
+        struct ab_outcome outcome;
+
+        record->control_left_out = hbg__ab_judge(&outcome, &record->series[0], &rules, NULL) && outcome.verdict == AB_INVALID;
+        control = !record->control_left_out;
+    }
     for (int i = 0; i < AB_CONTROLS && control && ending == AB_MEASURED; i++) {
         struct ab_rules rules;
         struct ab_outcome outcome;
@@ -338,20 +363,43 @@ static int compare(const struct typed *typed, struct ab_record *record)
     return status;
 }
 
+/* Options that only a comparison has are refused beside --recheck and --simulate, by name. */
+static bool stands_alone(const struct typed *t)
+{
+    enum { RECHECK = 1, SIMULATE = 2 };         /* where it may stand */
+    const struct { const char *name; bool given; int may; } option[] = {
+        { "--recheck", t->recheck != NULL, RECHECK }, { "-a", t->a != NULL, 0 }, { "-b", t->b != NULL, 0 }, { "--metric", t->metric != NULL, 0 },
+        { "--span", t->span != NULL, 0 }, { "--blocks", t->blocks != NULL, SIMULATE }, { "--resolve", t->resolve != NULL, 0 },
+        { "--rounds", t->rounds != NULL, 0 }, { "--warmup", t->warmup != NULL, 0 }, { "--margin", t->margin != NULL, 0 }, { "--mean", t->mean, 0 },
+        { "--higher-is-better", t->higher, 0 }, { "--seed", t->seed != NULL, SIMULATE }, { "--aa", t->aa, 0 },
+        { "--expect-differs", t->counter != NULL, 0 }, { "--expect", t->expect != NULL, RECHECK }, { "--no-gate", t->no_gate, 0 },
+        { "--cool-down", t->cool_down != NULL, 0 }, { "--timeout", t->timeout != NULL, 0 }, { "--exclusive", t->exclusive.exclusive, 0 },
+        { "--wait", t->exclusive.wait, 0 }, { "--out", t->out != NULL, 0 }, { "--json", t->json != NULL, RECHECK }, { "--page", t->page != NULL, RECHECK },
+    };
+    int here = t->simulate ? SIMULATE : RECHECK;
+
+    for (size_t i = 0; (t->recheck || t->simulate) && i < sizeof option / sizeof *option; i++) {
+        if (!option[i].given || option[i].may & here)
+            continue;
+        hbg__cli_error("ab", here == SIMULATE ? "%s means nothing beside --simulate, which compares no commands; --blocks and --seed may stand there"
+                       : "%s means nothing beside --recheck, which judges what a file holds; --expect, --json and --page may stand there", option[i].name);
+        return false;
+    }
+    return true;
+}
+
 /* False, with a sentence: files that are one, or options that do not go together. */
 static bool line_makes_sense(const struct typed *typed, const char *const *rest, size_t count)
 {
     struct named_files files = { 0 };
-    bool alone = typed->recheck || typed->simulate, arms = typed->a || typed->b || typed->out || typed->aa || typed->metric || typed->span;
+    bool alone = typed->recheck || typed->simulate;
 
     if (count) {
         hbg__cli_error("ab", "`%s` is one argument too many: commands stand behind -a and -b, in quotes", rest[0]);
         return false;
     }
-    if ((typed->recheck && typed->simulate) || (alone && arms) || (typed->simulate && (typed->json || typed->page))) {
-        hbg__cli_error("ab", "%s stands alone", typed->simulate ? "--simulate" : "--recheck");
+    if (!stands_alone(typed))
         return false;
-    }
     if (!alone && (!typed->a || (!typed->b && !typed->aa))) {
         hbg__cli_error("ab", "two commands are needed: -a 'COMMAND' -b 'COMMAND'; or one, with --aa");
         return false;
@@ -416,8 +464,8 @@ int hbg__cmd_ab(int argc, char **argv)
         { "--out", &typed.out, NULL, "FILE  keep the result: every round, order, condition and hash" },
         { "--json", &typed.json, NULL, "FILE|-  the same; - is standard output, then without the text" },
         { "--page", &typed.page, NULL, "FILE|-  write a page for a browser" },
-        { "--recheck", &typed.recheck, NULL, "FILE|-  judge a kept result once more, and fail if verdict, a digit or any byte differs" },
-        { "--simulate", NULL, &typed.simulate, "the false alarms of the whole analysis on made-up machines that drift, jump or favour a slot" },
+        { "--recheck", &typed.recheck, NULL, "FILE|-  judge a kept result once more, and fail if verdict, a digit or any byte differs; --expect, --json and --page may stand beside it, nothing else" },
+        { "--simulate", NULL, &typed.simulate, "the false alarms of the whole analysis on made-up machines that drift, jump or favour a slot; --blocks and --seed may stand beside it" },
     };
     const struct cli_command command = {
         "ab", "-a 'COMMAND' -b 'COMMAND' [options]",

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -344,4 +345,75 @@ bool hbg__json_walk(const struct json_value *value, const char *path, json_found
             good = hbg__json_walk(v, path, found, context);
     }
     return good;
+}
+
+/* The element or member that the first step of a path leads to, and the rest of the path; NULL: there is none. */
+static const struct json_value *take_step(const struct json_value *value, const char **path, unsigned long *index)
+{
+    size_t length = strcspn(*path, ".");
+    const char *rest = *path + length + ((*path)[length] == '.');
+    const struct json_value *v = value->first;
+    char *end = NULL;
+    bool number = length && **path >= '0' && **path <= '9' && (*index = strtoul(*path, &end, 10), end == *path + length);
+
+    if (value->kind == JSON_ARRAY && !number) {
+        *index = 0;
+        return v;
+    }
+    if (value->kind == JSON_ARRAY)
+        for (unsigned long at = 0; v && at < *index; at++)
+            v = v->next;
+    else
+        while (v && !(length && same_step(v->key, *path, length)))
+            v = v->next;
+    *path = v ? rest : *path;
+    return v;
+}
+
+static void put_keys(const struct json_value *value, char *text, size_t size, size_t used)
+{
+    static const char more[] = ", ..";
+
+    for (const struct json_value *v = value->first; v; v = v->next) {
+        size_t length = strlen(v->key) + 2;
+
+        if (used + length + sizeof more > size) {
+            snprintf(text + used, size - used, "%s", more);
+            return;
+        }
+        used += (size_t)snprintf(text + used, size - used, "%s%s", v == value->first ? "" : ", ", v->key);
+    }
+}
+
+const char *hbg__json_stuck(const struct json_value *value, const char *path, char *text, size_t size)
+{
+    static const char *const kind[] = { "is null", "is a truth value", "is a truth value", "is a number", "is a string", "is an empty array", "has no keys" };
+    const char *whole = path;
+    unsigned long index = 0;
+    bool element = false;
+    int length;
+
+    while (*path || value->kind == JSON_ARRAY) {
+        bool array = value->kind == JSON_ARRAY;
+        const struct json_value *next = array || value->kind == JSON_OBJECT ? take_step(value, &path, &index) : NULL;
+
+        if (!next)
+            break;
+        element = array;
+        value = next;
+    }
+    length = (int)(path - whole) - (path > whole && path[-1] == '.');
+    if (length > 60)
+        length = snprintf(text, size, "what it leads to ");
+    else if (element)
+        length = snprintf(text, size, "element %lu%s%.*s%s ", index, length ? " of `" : "", length, whole, length ? "`" : "");
+    else
+        length = length ? snprintf(text, size, "`%.*s` ", length, whole) : snprintf(text, size, "it ");
+    if (value->kind == JSON_OBJECT && value->first) {
+        length += snprintf(text + length, size - (size_t)length, "has the key%s ", value->first->next ? "s" : "");
+        put_keys(value, text, size, (size_t)length);
+    } else {
+        snprintf(text + length, size - (size_t)length, "%s", value->kind == JSON_ARRAY && value->first ? "has no such element" : kind[value->kind]);
+    }
+    return text;
 }

@@ -46,4 +46,8 @@ bool hbg__json_text(const struct json_value *value, const char *key, const char 
 typedef bool json_found_fn(void *context, double number);
 bool hbg__json_walk(const struct json_value *value, const char *path, json_found_fn *found, void *context);
 
+/* Of a path that leads to no number: how far it comes, and what is there, as "`a` has the keys x, y". Of arrays that it steps into without
+   a number the first element stands for all. `text` is returned. */
+const char *hbg__json_stuck(const struct json_value *value, const char *path, char *text, size_t size);
+
 #endif

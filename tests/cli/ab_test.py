@@ -97,6 +97,13 @@ def verdicts(f):
 def control_and_sizing(f):
     done = f.ab("-a", f.made(1, .01), "-b", f.made(1.05, .01), *TEXT, "--blocks", "6", "--aa")
     expect("noise floor" in done.stdout and "A against A" in done.stdout, "the control is told", done)
+    often = [5, 9, 13]
+    broken = ("-a", f.made(1, .01, seed="gone", fails=often), "-b", f.made(1.05, .01, seed="gone", fails=often), *TEXT, "--aa")
+    done = f.ab(*broken, "--out", "gone.json", wanted=3)
+    expect(re.search(r"^A against A +not run, the comparison is INVALID$", done.stdout, re.M), "a control that is not run is told", done)
+    result = json.loads((f.path / "gone.json").read_text())
+    expect(result["control_why"] == "not run, the comparison is INVALID" and len(result["series"]) == 1, "and in the file", done)
+    expect(f.ab("--recheck", "gone.json", wanted=3).stdout == done.stdout, "and by --recheck")
     done = f.ab("-a", f.made(1, .01), "--aa", *TEXT, "--blocks", "6", "--json", "-")
     result = json.loads(done.stdout)
     expect(result["verdict"] in ("EQUIVALENT", "INCONCLUSIVE") and result["series"][0]["control"] and 0 < result["noise_floor"] < .05, "A alone")
@@ -133,7 +140,8 @@ def metrics(f):
     done = f.ab("-a", f"sleep .1; {HBG} run vector n=1000 --rounds 40", "-b", f"sleep .1; {HBG} run vector n=1001 --rounds 40", "--span", "chip.run.bind", "--no-gate", "--blocks", "1", "--json", "-")
     result = json.loads(done.stdout)
     expect({"chip.run.bind.args", "chip.run.bind.build"} <= set(result["series"][0]["batches"][0]["parts"]), "spans inside of it", done)
-    expect(all(value.endswith(" ns") for name, value in result["a"] if name == "first run"), "first runs have the unit of spans", done)
+    shown = [value for name, value in result["a"] if name in ("first run", "second run")]
+    expect(len(shown) == 2 and all(re.match(r"[0-9.]+ (us|ms|s), ", value) for value in shown), "first runs have a unit in each number", done)
     expect(result["declared"]["metric"] == "span chip.run.bind" and result["declared"]["inner"] and len(result["series"][0]["batches"][0]["rounds"]) >= 40, "a span", done)
 
 
@@ -149,17 +157,26 @@ def failures(f):
     expect("\nSLOWER" in done.stdout and "1 dropped" in done.stdout and "made to fail" in done.stdout, "a block with a failure is replaced", done)
     often = [5, 12, 18]
     done = f.ab("-a", f.made(1, .01, seed="often", fails=often), "-b", f.made(1.05, .01, seed="often", fails=often), *TEXT, wanted=3)
-    expect("\nINVALID: 3 of 10 blocks" in done.stdout, "three of ten are too many", done)
+    ran = re.search(r"\nINVALID: 3 of (\d+) blocks were dropped, of 10 planned; it stopped\n", done.stdout)
+    expect(ran and 3 <= int(ran[1]) <= 5, "three of ten are too many, and it is said how many ran", done)
     for arguments, sentence in (((), "two commands are needed"), (("-a", a), "two commands are needed"), (("-a", a, "-b", a), "the arms do not differ"), (("-a", a, "-b", b, "more"), "one argument too many"),
                                 (("-a", a, "-b", b, "--blocks", "0"), "--blocks"), (("-a", a, "-b", b, "--margin", "0"), "--margin"), (("-a", a, "-b", b, "--metric", "("), "is no expression"),
                                 (("-a", a, "-b", b, "--metric", "wall", "--span", "x"), "both say"), (("-a", a, "-b", b, "--blocks", "6", "--resolve", "3"), "both say"),
                                 (("-a", a, "-b", b, "--expect", "fastr"), "did you mean `faster`"), (("-a", a, "-b", b, "--out", "x", "--json", "x"), "x"),
-                                (("--recheck", "x", "-a", a), "stands alone"), (("--simulate", "--recheck", "x"), "stands alone"), (("-a", a, "-b", b, "--expect-differs", "wall"), "no counter")):
+                                (("--simulate", "--recheck", "x"), "--recheck means nothing beside --simulate"), (("-a", a, "-b", b, "--expect-differs", "wall"), "no counter")):
         done = f.ab(*arguments, wanted=2)
         expect(sentence in done.stderr and done.stderr.count("\n") == 1, f"{arguments}: {sentence}", done)
+    for option in ("-a", "-b", "--metric", "--span", "--blocks", "--resolve", "--rounds", "--warmup", "--margin", "--seed", "--expect-differs", "--cool-down", "--timeout", "--out"):
+        done = f.ab("--recheck", "x", option, "1", wanted=2)
+        expect(done.stderr == f"hbg ab: {option} means nothing beside --recheck, which judges what a file holds; --expect, --json and --page may stand there\n", f"--recheck {option}", done)
+    for option in ("--mean", "--higher-is-better", "--aa", "--no-gate", "--exclusive", "--wait", "--wait=3"):
+        expect(f"{option.split('=')[0]} means nothing beside --recheck" in f.ab("--recheck", "x", option, wanted=2).stderr, f"--recheck {option}")
+    for option in (("--expect", "faster"), ("--margin", "3"), ("--json", "x"), ("--no-gate",)):
+        expect(f"hbg ab: {option[0]} means nothing beside --simulate" in f.ab("--simulate", *option, wanted=2).stderr, f"--simulate {option}")
     done = f.ab("-a", "X=1 Y=2 true", "-b", "X=2 Y=3 true", "--no-gate", "--blocks", "1", "--rounds", "1")
     expect("2 things: an effect is not attributable to one cause" in done.stdout, "two variables", done)
-    expect(len(re.findall(r"^    first run  .*[0-9] s$", done.stdout, re.M)) == 4, "first runs have their unit", done)
+    for label in ("first", "second"):
+        expect(len(re.findall(rf"^    {label} run  +[0-9.]{{1,6}} (us|ms|s)$", done.stdout, re.M)) == 2, f"{label} runs have their unit, and few digits", done)
 
 
 def running(marker):
@@ -278,6 +295,14 @@ def files(f):
     expect(done.stdout == again.stdout, "--recheck prints the same", again)
     f.ab("--recheck", "out.json", "--json", "again.json", "--page", "again.html")
     expect((f.path / "again.json").read_text() == (f.path / "out.json").read_text(), "and writes the same")
+    for what, status in (("faster", 1), ("equivalent", 1), ("not-slower", 1), ("slower", 2)):
+        done = f.ab("--recheck", "out.json", "--expect", what, "--json", "expected.json", wanted=status)
+        if status == 1:
+            expect(f"{what}: not met" in f.ab("--recheck", "out.json", "--expect", what, wanted=1).stdout, "the expectation is honoured")
+            expect(json.loads((f.path / "expected.json").read_text())["declared"]["expect"] == what, "and written")
+            f.ab("--recheck", "expected.json", wanted=1)
+    f.ab("-a", f.made(1, .01), "-b", f.made(.95, .01), *TEXT, "--blocks", "6", "--out", "fast.json")
+    expect("faster: met" in f.ab("--recheck", "fast.json", "--expect", "faster").stdout, "an expectation that is met")
     page = (f.path / "page.html").read_text()
     expect(page == (f.path / "again.html").read_text() and "http" not in page and "<script" not in page and "&lt;&amp;>" in page, "one page, self-contained")
     reader = Reader()
@@ -291,6 +316,52 @@ def files(f):
     expect("attempt 1: INVALID, seed 1, 0 blocks\n" in f.ab(*broken, wanted=3).stdout, "an attempt without an effect")
 
 
+def labels(page):
+    """Of a page the labels of its axes and the tips of what is drawn."""
+    drawn = page.split("<h2>Report</h2>")[0]
+    return re.findall(r'text-anchor="end">([^<]*)</text>', drawn), re.findall(r"<title>([^<]*)</title>", drawn.split("</head>")[1])
+
+
+def pages(f):
+    """Whatever the unit, the labels of a page are those of the report, and no zero is negative."""
+    span = ("-a", f"sleep .1; {HBG} run vector n=100000 --rounds 40", "-b", f"sleep .1; {HBG} run vector n=100001 --rounds 40", "--span", "chip.run.bind")
+    for name, line in {"wall": ("-a", "sleep .02", "-b", "sleep .021"), "span": span}.items():
+        f.ab(*line, "--no-gate", "--blocks", "2", "--page", f"{name}.html")
+        axes, tips = labels((f.path / f"{name}.html").read_text())
+        expect(axes and tips and not [text for text in axes + tips if re.search(r"\de[+-]|-0(\.0*)?( |,|$|\])", text)], f"{name}: {axes} {tips}")
+        times = [text for text in axes if not text.endswith("%")]
+        expect(times and all(re.fullmatch(r"0|[0-9.]+ (us|ms|s)", text) for text in times), f"{name}: {times}")
+        batches = [text for text in tips if re.match(r"block \d+, batch \d+, [AB]:", text)]
+        number = r"[0-9.]+ (us|ms|s)"
+        expect(len(batches) == 8 and all(re.search(rf": {number}, \d+ rounds? from {number} to {number}", text) for text in batches), f"{name}: {batches}")
+    made = ("-a", f.made(12345678, .01), "-b", f.made(12345999, .01), *TEXT, "--blocks", "6", "--page", "made.html")
+    done = f.ab(*made)
+    axes, tips = labels((f.path / "made.html").read_text())
+    expect(not re.search(r"\de[+-]", " ".join(axes + tips) + re.search("^levels.*$", done.stdout, re.M)[0]), f"large numbers: {axes} {tips}", done)
+    expect("-0.00 " not in done.stdout.replace(",", " ").replace("]", " "), "no zero is negative", done)
+
+
+def paths(f):
+    """A path of JSON that leads nowhere is told with what there is instead."""
+    one = f"{HBG} run vector n=1000 --rounds 2 --json -"
+    for path, sentence in {
+        "device_ns.medan": "no number at `device_ns.medan`: `device_ns` has the keys first, min, median, p90",
+        "rounds.ns": "no number at `rounds.ns`: `rounds` is a number",
+        "device_ns": "no number at `device_ns`: `device_ns` has the keys first, min, median, p90",
+        "workload": "no number at `workload`: `workload` is a string",
+        "nothing": "no number at `nothing`: it has the keys workload, parameters, device, ",
+    }.items():
+        done = f.ab("-a", one, "-b", one.replace("1000", "1001"), "--metric", f"json:{path}", wanted=3)
+        expect(sentence in done.stderr and len(done.stderr) < 320 and done.stderr.count("\n") == 1, f"{path}: {sentence}", done)
+    done = f.ab("-a", "echo '[{\"x\": [1]}]'", "-b", "echo  '[{\"x\": [1]}]'", "--metric", "json:y", "--aa", wanted=3)
+    expect("no number at `y`: element 0 has the key x" in done.stderr, "inside of an array", done)
+    done = f.ab("-a", one, "-b", one.replace("1000", "1001"), "--metric", "json:device_ns.median", "--no-gate", "--blocks", "1", "--json", "-")
+    expect(json.loads(done.stdout)["series"][0]["batches"][0]["rounds"], "the path of the manual page is one", done)
+    source = os.environ["HBG_SOURCE"]
+    for document in ("docs/ab.md", "docs/hbg.1.in"):
+        expect("json:device_ns.median" in pathlib.Path(source, document).read_text(), f"{document} names a path that there is")
+
+
 def simulation(f):
     done = f.ab("--simulate", "--blocks", "8")
     lines = [line for line in done.stdout.split("an effect of")[0].splitlines() if line.endswith("%")]
@@ -300,7 +371,7 @@ def simulation(f):
 
 
 def main():
-    for part in (verdicts, control_and_sizing, metrics, failures, nothing_left, damage, files, simulation):
+    for part in (verdicts, control_and_sizing, metrics, failures, nothing_left, damage, files, pages, paths, simulation):
         with tempfile.TemporaryDirectory() as path:
             begin = time.time()
             part(Folder(path))

@@ -34,6 +34,13 @@ const char *hbg__ab_verdict_name(enum ab_verdict verdict)
     return name[verdict];
 }
 
+double hbg__ab_percent(double part)
+{
+    double percent = 100.0 * part;
+
+    return percent < 0.0 && percent > -.005 ? 0.0 : percent;
+}
+
 __attribute__((format(printf, 3, 4))) static void decide(struct ab_outcome *o, enum ab_verdict verdict, const char *format, ...)
 {
     va_list list;
@@ -298,16 +305,16 @@ static void decide_by_blocks(struct ab_outcome *o, const struct work *w)
     else if (o->block_lag1 > .5)
         decide(o, AB_INCONCLUSIVE, "blocks resemble their neighbours (lag-1 %.2f): they are not independent", o->block_lag1);
     else if (o->low90 > -w->rules->margin && o->high90 < w->rules->margin)
-        decide(o, AB_EQUIVALENT, "the 90 %% interval [%+.2f, %+.2f] %% lies inside of the margin of %g %%", 100 * o->low90, 100 * o->high90,
+        decide(o, AB_EQUIVALENT, "the 90 %% interval [%+.2f, %+.2f] %% lies inside of the margin of %g %%", hbg__ab_percent(o->low90), hbg__ab_percent(o->high90),
                100 * w->rules->margin);
     else if (o->significant)
-        decide(o, better ? AB_FASTER : AB_SLOWER, "the 95 %% interval [%+.2f, %+.2f] %% excludes 0, and the sign-flip test agrees", 100 * o->low,
-               100 * o->high);
+        decide(o, better ? AB_FASTER : AB_SLOWER, "the 95 %% interval [%+.2f, %+.2f] %% excludes 0, and the sign-flip test agrees", hbg__ab_percent(o->low),
+               hbg__ab_percent(o->high));
     else if (!o->t_excludes)
-        decide(o, AB_INCONCLUSIVE, "the 95 %% interval [%+.2f, %+.2f] %% holds 0 and reaches beyond the margin of %g %%", 100 * o->low, 100 * o->high,
+        decide(o, AB_INCONCLUSIVE, "the 95 %% interval [%+.2f, %+.2f] %% holds 0 and reaches beyond the margin of %g %%", hbg__ab_percent(o->low), hbg__ab_percent(o->high),
                100 * w->rules->margin);
     else
-        decide(o, AB_INCONCLUSIVE, "the interval excludes 0, but the sign-flip p is %.3f and Hodges-Lehmann %+.2f %%", o->flip_p, 100 * o->hodges_lehmann);
+        decide(o, AB_INCONCLUSIVE, "the interval excludes 0, but the sign-flip p is %.3f and Hodges-Lehmann %+.2f %%", o->flip_p, hbg__ab_percent(o->hodges_lehmann));
 }
 
 static void decide_verdict(struct ab_outcome *o, const struct work *w)
@@ -315,7 +322,7 @@ static void decide_verdict(struct ab_outcome *o, const struct work *w)
     const struct ab_rules *rules = w->rules;
 
     if (o->dropped * 5.0 > rules->blocks)
-        decide(o, AB_INVALID, "%.0f of %" PRIu32 " blocks had to be dropped, more than 20 %%", o->dropped, rules->blocks);
+        decide(o, AB_INVALID, "%.0f of %" PRIu32 " blocks were dropped, of %" PRIu32 " planned; it stopped", o->dropped, w->series->block_count, rules->blocks);
     else if (!w->count)
         decide(o, AB_INVALID, "no block was measured");
     else if (rules->differs && !rules->same_arm && o->counter_a == o->counter_b)

@@ -43,6 +43,9 @@ struct ab_outcome {
 
 const char *hbg__ab_verdict_name(enum ab_verdict verdict);
 
+/* In percent, for two digits behind the point: what they show as 0 has no sign. */
+double hbg__ab_percent(double part);
+
 /* False: no memory. With `d` room for a number for each block: the differences of those that count. */
 bool hbg__ab_judge(struct ab_outcome *outcome, const struct ab_series *series, const struct ab_rules *rules, double *d);
 

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "tools/ab/child.h"
 #include "tools/ab/conditions.h"
+#include "tools/ab/report.h"
 #include "tools/ab/sample.h"
 
 #include <errno.h>
@@ -108,17 +109,18 @@ static bool fill_in_both(struct ab_measuring *m, double rounds)
 struct first_runs { double rounds[AB_ARMS], warm[AB_ARMS], seconds[AB_ARMS]; char *output[AB_ARMS]; size_t size[AB_ARMS]; };
 
 /* The first runs are cold, and no part of any batch. */
-static bool note_first(struct ab_measuring *m, uint32_t arm)
+static bool note_first(struct ab_measuring *m, uint32_t arm, const char *name)
 {
     enum { SHOWN = 8 };
-    const char *unit = m->metric.kind == AB_WALL ? " s" : m->metric.kind == AB_SPAN ? " ns" : "";
-    char text[SHOWN * 32 + 8];
+    int digits = m->metric.kind == AB_WALL || m->metric.kind == AB_SPAN ? AB_TIME_DIGITS : AB_NUMBER_DIGITS;
+    char text[SHOWN * 34 + 8], one[32];
     size_t used = 0;
 
     for (size_t k = 0; k < m->values.count && k < SHOWN; k++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.9g", k ? " " : "", m->values.value[k]);
-    snprintf(text + used, sizeof text - used, "%s%s", m->values.count > SHOWN ? " .." : "", unit);
-    return hbg__ab_fact(&m->record->arm[arm], "first run", "%s", text);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", k ? ", " : "",
+                                 hbg__ab_level_text(m->record->metric, m->values.value[k], digits, one, sizeof one));
+    snprintf(text + used, sizeof text - used, "%s", m->values.count > SHOWN ? ", .." : "");
+    return hbg__ab_fact(&m->record->arm[arm], name, "%s", text);
 }
 
 static enum ab_ending run_first(struct ab_measuring *m, struct first_runs *f, bool keep)
@@ -137,7 +139,7 @@ static enum ab_ending run_first(struct ab_measuring *m, struct first_runs *f, bo
             f->warm[arm] += (double)m->values.round[k] > m->record->cold;
         f->seconds[arm] = end.seconds;
         if (good && keep)
-            good = note_first(m, arm);
+            good = note_first(m, arm, i < AB_ARMS ? "first run" : "second run");
         if (i < AB_ARMS && keep) {
             f->output[arm] = end.output;
             f->size[arm] = end.size;

@@ -144,6 +144,12 @@ static bool read_json(struct ab_metric *metric, const char *output, size_t size,
     }
     for (const struct json_value *v = document.first; v && good; v = v->next)
         good = hbg__json_walk(v, metric->text, add_next, values);
+    if (good && !values->count) {
+        char there[128];
+
+        snprintf(why, why_size, "its output has no number at `%.64s`: %s", metric->text, hbg__json_stuck(document.first, metric->text, there, sizeof there));
+        good = false;
+    }
     hbg__json_free(&document);
     return good;
 }
@@ -228,7 +234,7 @@ bool hbg__ab_metric_read(struct ab_metric *metric, const char *output, size_t si
     default: good = read_span(metric, trace, values, parts, why, why_size); break;
     }
     if (good && !values->count) {
-        const char *format = metric->kind == AB_REGEX ? "nothing of its output matches `%s`" : metric->kind == AB_JSON ? "its output has no number at `%s`"
+        const char *format = metric->kind == AB_REGEX ? "nothing of its output matches `%s`"
                              : metric->note ? "its trace has no span `%s` with that note" : "its trace has no span `%s`";
         snprintf(why, why_size, format, metric->text);
         good = false;

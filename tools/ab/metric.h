@@ -4,7 +4,7 @@
  *
  *     wall            seconds from start to end
  *     REGEX           each match in its output: the first group, or all of the match, is a number (POSIX extended)
- *     json:PATH       its output is JSON: the numbers that the path leads to, as "json:rounds.total_ns"
+ *     json:PATH       its output is JSON: the numbers that the path leads to, as "json:device_ns.median"
  *     span NAME       ns of the spans of that name in a trace of hbg, those of one run added up
  */
 #ifndef HBG_TOOLS_AB_METRIC_H

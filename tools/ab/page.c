@@ -4,6 +4,7 @@
  */
 #include "tools/ab/report.h"
 
+#include "base/plural.h"
 #include "tools/ab/conditions.h"
 #include "tools/ab/sample.h"
 
@@ -55,10 +56,19 @@ static double round_step(double range)
     return range / 3 >= 5 * power ? 5 * power : range / 3 >= 2 * power ? 2 * power : power;
 }
 
-/* The frame with lines across at round values, labelled with `scale` times their value. */
-static void open_svg(struct plot *p, double scale, const char *unit)
+/* How many digits tell values apart that lie a step from one another. */
+static int digits_of(const struct plot *p, double step, int least)
+{
+    double digits = ceil(log10(fmax(fabs(p->y0), fabs(p->y1)) / step)) + 1.0;
+
+    return digits > 15.0 ? 15 : digits > least ? (int)digits : least;
+}
+
+/* The frame with lines across at round values, labelled as values of the metric, or in percent without one. */
+static void open_svg(struct plot *p, const char *metric)
 {
     double room, step;
+    char text[48];
 
     if (!(p->y1 >= p->y0))
         p->y0 = p->y1 = 0.0;
@@ -66,29 +76,46 @@ static void open_svg(struct plot *p, double scale, const char *unit)
     p->y0 -= room;
     p->y1 += room;
     fprintf(p->file, "<svg viewBox=\"0 0 %d %d\">\n", WIDTH, p->height);
-    step = round_step((p->y1 - p->y0) * scale) / scale;
-    for (double i = ceil(p->y0 / step); i * step <= p->y1; i++)
+    step = round_step(p->y1 - p->y0);
+    for (double i = ceil(p->y0 / step) + 0.0; i * step <= p->y1; i++) {         /* + 0.0: never -0 */
+        if (metric)
+            hbg__ab_level_text(metric, i * step, digits_of(p, step, AB_TIME_DIGITS), text, sizeof text);
+        else
+            snprintf(text, sizeof text, "%.*g %%", digits_of(p, step, AB_NUMBER_DIGITS), i * step * 100);
         fprintf(p->file, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"%d\" y=\"%.1f\" "
-                "text-anchor=\"end\">%.6g%s</text>\n", LEFT, WIDTH - RIGHT, at_y(p, i * step), at_y(p, i * step),
-                LEFT - 6, at_y(p, i * step) + 4, i * step * scale, unit);
+                "text-anchor=\"end\">%s</text>\n", LEFT, WIDTH - RIGHT, at_y(p, i * step), at_y(p, i * step),
+                LEFT - 6, at_y(p, i * step) + 4, text);
+    }
+}
+
+/* As the report has it, with a digit or two more, as batches lie close together. */
+static const char *value_text(const struct ab_record *record, double value, char text[48])
+{
+    return hbg__ab_level_text(record->metric, value, AB_NUMBER_DIGITS, text, 48);
+}
+
+/* Three digits behind the point; what they show as 0 has no sign. */
+static double percent(double part)
+{
+    return fabs(part) < .000005 ? 0.0 : 100 * part;
 }
 
 /* The rounds of each batch, from smallest to largest, and what stands for the batch. */
 static void draw_batches(FILE *file, const struct ab_record *record, const struct ab_series *s)
 {
     struct plot p;
-    bool wall = strcmp(record->metric, "wall") == 0;
 
     begin_plot(&p, file, "Batches in time order", HEIGHT);
     p.x1 = s->batch_count ? (double)s->batch_count : 1;
     for (size_t i = 0; i < s->batch_count; i++)
         for (size_t k = 0; k < s->batch[i].round_count; k++)
             take_y(&p, s->batch[i].round[k]);
-    open_svg(&p, wall ? 1e3 : 1.0, wall ? " ms" : "");
+    open_svg(&p, record->metric);
     for (size_t i = 0; i < s->batch_count; i++) {
         const struct ab_batch *b = &s->batch[i];
         double *sorted = malloc((b->round_count + 1) * sizeof *sorted), x = at_x(&p, (double)i + .5), middle;
         const char *arm = b->arm == AB_A ? "a" : "b";
+        char text[3][48];
 
         if (b->slot == 0 && i)
             fprintf(file, "<line class=\"block\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\"/>\n", at_x(&p, (double)i), at_x(&p, (double)i), TOP,
@@ -98,9 +125,10 @@ static void draw_batches(FILE *file, const struct ab_record *record, const struc
             middle = hbg__sample_median(sorted, b->round_count);
             if (record->rules.mean)
                 middle = hbg__sample_mean(b->round, b->round_count);
-            fprintf(file, "<g class=\"%s%s\"><title>block %u, batch %u, %s: %.6g, %zu rounds from %.6g to %.6g%s</title>", arm,
+            fprintf(file, "<g class=\"%s%s\"><title>block %u, batch %u, %s: %s, %zu round%s from %s to %s%s</title>", arm,
                     s->dropped[b->block] ? " dropped" : "", b->block + 1, b->slot + 1,
-                    b->arm == AB_A ? "A" : "B", middle, b->round_count, sorted[0], sorted[b->round_count - 1], s->dropped[b->block] ? ", dropped" : "");
+                    b->arm == AB_A ? "A" : "B", value_text(record, middle, text[0]), b->round_count, hbg__s(b->round_count),
+                    value_text(record, sorted[0], text[1]), value_text(record, sorted[b->round_count - 1], text[2]), s->dropped[b->block] ? ", dropped" : "");
             fprintf(file, "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/><circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\"/></g>\n", x, x,
                     at_y(&p, sorted[0]), at_y(&p, sorted[b->round_count - 1]), x,
                     at_y(&p, middle));
@@ -131,17 +159,17 @@ static void draw_effects(FILE *file, const struct ab_record *record)
         take_y(&p, o->high);
         take_y(&p, -margin);
         take_y(&p, margin);
-        open_svg(&p, 100, " %");
+        open_svg(&p, NULL);
         fprintf(file, "<rect class=\"margin\" x=\"%d\" width=\"%d\" y=\"%.1f\" height=\"%.1f\"/><line class=\"zero\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" "
                 "y2=\"%.1f\"/>\n", LEFT, WIDTH - LEFT - RIGHT, at_y(&p, margin),
                 at_y(&p, -margin) - at_y(&p, margin), LEFT, WIDTH - RIGHT, at_y(&p, 0), at_y(&p, 0));
         for (size_t i = 0; i < count; i++)
             fprintf(file, "<circle class=\"effect\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>%+.3f %%</title></circle>\n", at_x(&p, (double)i + .5),
-                    at_y(&p, expm1(d[i])), 100 * expm1(d[i]));
+                    at_y(&p, expm1(d[i])), percent(expm1(d[i])));
         if (!isnan(o->low))
             fprintf(file, "<g class=\"interval\"><title>%+.3f %% [%+.3f, %+.3f]</title><line x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/><line "
                     "class=\"inner\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/><circle cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/></g>\n",
-                    100 * o->effect, 100 * o->low, 100 * o->high, at_x(&p, (double)count + 1), at_x(&p, (double)count + 1), at_y(&p, o->low), at_y(&p,
+                    percent(o->effect), percent(o->low), percent(o->high), at_x(&p, (double)count + 1), at_x(&p, (double)count + 1), at_y(&p, o->low), at_y(&p,
         o->high), at_x(&p, (double)count + 1), at_x(&p, (double)count + 1),
                     at_y(&p, o->low90), at_y(&p, o->high90), at_x(&p, (double)count + 1), at_y(&p, o->effect));
         fputs("</svg>\n<p>On the right the 95 % interval, with that of 90 % thicker; the band is the margin.</p>\n", file);
@@ -159,7 +187,7 @@ static void draw_conditions(FILE *file, const struct ab_series *s)
     take_y(&p, .05);
     for (size_t i = 0; i < s->batch_count; i++)
         take_y(&p, hbg__ab_stretch_of(&s->batch[i].sample[AB_START], &s->batch[i].sample[AB_END]).foreign);
-    open_svg(&p, 100, " %");
+    open_svg(&p, NULL);
     for (size_t i = 0; i < s->batch_count; i++) {
         const struct ab_batch *b = &s->batch[i];
         struct ab_stretch t = hbg__ab_stretch_of(&b->sample[AB_START], &b->sample[AB_END]);

@@ -13,9 +13,40 @@
 #include <string.h>
 
 /* How many seconds the unit of the metric is; 0: it has none that is known. */
-static double unit(const struct ab_record *record)
+static double unit(const char *metric)
 {
-    return strcmp(record->metric, "wall") == 0 ? 1.0 : strncmp(record->metric, "span ", 5) == 0 ? 1e-9 : 0.0;
+    return strcmp(metric, "wall") == 0 ? 1.0 : strncmp(metric, "span ", 5) == 0 ? 1e-9 : 0.0;
+}
+
+/* So many digits, and no exponent where they can be had without one. */
+static void put_number(char *text, size_t size, double value, int digits, const char *behind)
+{
+    if (fabs(value) >= pow(10.0, digits) - .5 && fabs(value) < 1e15)
+        snprintf(text, size, "%.0f%s", value, behind);
+    else
+        snprintf(text, size, "%.*g%s", digits, value, behind);
+}
+
+const char *hbg__ab_level_text(const char *metric, double level, int digits, char *text, size_t size)
+{
+    double seconds = unit(metric), value = seconds > 0.0 ? level * seconds : level;
+
+    if (isnan(value))
+        snprintf(text, size, "none");
+    else if (value == 0.0)
+        snprintf(text, size, "0");
+    else if (seconds <= 0.0)
+        put_number(text, size, value, digits, "");
+    else if (fabs(value) < 1e-3)
+        put_number(text, size, value * 1e6, digits, " us");
+    else
+        put_number(text, size, fabs(value) < 1.0 ? value * 1e3 : value, digits, fabs(value) < 1.0 ? " ms" : " s");
+    return text;
+}
+
+static const char *level_text(const struct ab_record *record, double level, char *text, size_t size)
+{
+    return hbg__ab_level_text(record->metric, level, unit(record->metric) > 0.0 ? AB_TIME_DIGITS : AB_NUMBER_DIGITS, text, size);
 }
 
 __attribute__((format(printf, 3, 4))) static void line(FILE *file, const char *label, const char *format, ...)
@@ -65,19 +96,6 @@ void hbg__ab_print_declared(FILE *file, const struct ab_record *record)
 
 /* ---- after ---- */
 
-static const char *level_text(const struct ab_record *record, double level, char *text, size_t size)
-{
-    double value = unit(record) > 0.0 ? level * unit(record) : level;
-
-    if (isnan(value))
-        snprintf(text, size, "none");
-    else if (unit(record) <= 0.0)
-        snprintf(text, size, "%.6g", value);
-    else
-        snprintf(text, size, value < 1e-3 ? "%.4g us" : value < 1.0 ? "%.4g ms" : "%.4g s", value * (value < 1e-3 ? 1e6 : value < 1.0 ? 1e3 : 1.0));
-    return text;
-}
-
 static void print_effect(FILE *file, const struct ab_record *record, const struct ab_outcome *o)
 {
     char a[32], b[32];
@@ -90,12 +108,12 @@ static void print_effect(FILE *file, const struct ab_record *record, const struc
     if (isnan(o->effect))
         return;
     if (isnan(o->low)) {
-        line(file, "effect", "B against A %+.2f %%, no interval", 100 * o->effect);
+        line(file, "effect", "B against A %+.2f %%, no interval", hbg__ab_percent(o->effect));
         return;
     }
-    line(file, "effect", "B against A %+.2f %%, 95 %% interval [%+.2f, %+.2f] %%, 90 %% [%+.2f, %+.2f] %%", 100 * o->effect, 100 * o->low,
-         100 * o->high, 100 * o->low90, 100 * o->high90);
-    line(file, "checks", "sign-flip p %.4f, Hodges-Lehmann %+.2f %%", o->flip_p, 100 * o->hodges_lehmann);
+    line(file, "effect", "B against A %+.2f %%, 95 %% interval [%+.2f, %+.2f] %%, 90 %% [%+.2f, %+.2f] %%", hbg__ab_percent(o->effect), hbg__ab_percent(o->low),
+         hbg__ab_percent(o->high), hbg__ab_percent(o->low90), hbg__ab_percent(o->high90));
+    line(file, "checks", "sign-flip p %.4f, Hodges-Lehmann %+.2f %%", o->flip_p, hbg__ab_percent(o->hodges_lehmann));
 }
 
 static void print_blocks(FILE *file, const struct ab_record *record, const struct ab_series *s, const struct ab_outcome *o)
@@ -107,9 +125,9 @@ static void print_blocks(FILE *file, const struct ab_record *record, const struc
         if (s->dropped[i])
             line(file, "", "block %u dropped: %s", i + 1, s->dropped[i]);
     if (!isnan(o->kept_effect))
-        line(file, "with them kept", "%+.2f %%, 95 %% interval [%+.2f, %+.2f] %%", 100 * o->kept_effect, 100 * o->kept_low, 100 * o->kept_high);
+        line(file, "with them kept", "%+.2f %%, 95 %% interval [%+.2f, %+.2f] %%", hbg__ab_percent(o->kept_effect), hbg__ab_percent(o->kept_low), hbg__ab_percent(o->kept_high));
     if (!isnan(o->slot))
-        line(file, "slot check", "2nd and 4th batch against 1st and 3rd %+.2f %% [%+.2f, %+.2f]%s", 100 * o->slot, 100 * o->slot_low, 100 * o->slot_high,
+        line(file, "slot check", "2nd and 4th batch against 1st and 3rd %+.2f %% [%+.2f, %+.2f]%s", hbg__ab_percent(o->slot), hbg__ab_percent(o->slot_low), hbg__ab_percent(o->slot_high),
              o->slot_low > 0.0 || o->slot_high < 0.0 ? ": a batch works on into the next; --cool-down MS may help" : "");
     if (!isnan(o->block_lag1))
         line(file, "blocks in a row", "lag-1 %.2f%s", o->block_lag1, o->inflation > 1.0 ? ", for which the interval is wider" : "");
@@ -168,10 +186,14 @@ static void print_control(FILE *file, const struct ab_record *record)
 {
     for (size_t i = 0; i < record->series_count; i++) {
         const struct ab_outcome *o = &record->outcome[i];
-        if (record->control[i] && !isnan(o->low))
-            line(file, "A against A", "%+.2f %% [%+.2f, %+.2f] %%, seed %" PRIu64 "%s", 100 * o->effect, 100 * o->low, 100 * o->high,
+        if (record->control[i] && isnan(o->low))
+            line(file, "A against A", "%s: %s, seed %" PRIu64, hbg__ab_verdict_name(o->verdict), o->why, record->series[i].seed);
+        else if (record->control[i])
+            line(file, "A against A", "%+.2f %% [%+.2f, %+.2f] %%, seed %" PRIu64 "%s", hbg__ab_percent(o->effect), hbg__ab_percent(o->low), hbg__ab_percent(o->high),
                  record->series[i].seed, o->t_excludes ? ": it excludes 0" : "");
     }
+    if (record->control_left_out)
+        line(file, "A against A", "%s", AB_CONTROL_LEFT_OUT);
     if (!isnan(record->noise_floor))
         line(file, "noise floor", "%.2f %%, the half width of A against A", 100 * record->noise_floor);
 }
@@ -187,8 +209,8 @@ static void print_parts(FILE *file, const struct ab_record *record)
     if (count)
         line(file, "exploratory", "spans inside of it; a control by --aa and a comparison of its own make a finding of one");
     for (size_t i = 0; i < count; i++)
-        fprintf(file, "    %-42s %+8.2f %% [%+.2f, %+.2f], Holm p %.4f, in A %s\n", effect[i].name, 100 * effect[i].effect, 100 * effect[i].low,
-                100 * effect[i].high, effect[i].holm,
+        fprintf(file, "    %-42s %+8.2f %% [%+.2f, %+.2f], Holm p %.4f, in A %s\n", effect[i].name, hbg__ab_percent(effect[i].effect), hbg__ab_percent(effect[i].low),
+                hbg__ab_percent(effect[i].high), effect[i].holm,
                 level_text(record, effect[i].level_a, a, sizeof a));
 }
 

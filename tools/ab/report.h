@@ -7,6 +7,12 @@
 
 #include "tools/ab/result.h"
 
+enum { AB_TIME_DIGITS = 4, AB_NUMBER_DIGITS = 6 };
+
+/* A value of the metric in so many digits: "39.87 ms", "12345678", "none" for NaN; of a metric whose unit is not
+   known without one. `text` is returned. */
+const char *hbg__ab_level_text(const char *metric, double level, int digits, char *text, size_t size);
+
 /* Arms, what differs, what is compared: what is known before the first block. */
 void hbg__ab_print_declared(FILE *file, const struct ab_record *record);
 

@@ -102,9 +102,9 @@ char *hbg__ab_attempt_words(const struct ab_record *record)
     if (!isnan(o->exact))
         snprintf(effect, sizeof effect, ", exactly %+.3g %%", 100 * (o->level_b / o->level_a - 1.0));
     else if (!isnan(o->effect) && isnan(o->low))
-        snprintf(effect, sizeof effect, ", effect %+.2f %%, no interval", 100 * o->effect);
+        snprintf(effect, sizeof effect, ", effect %+.2f %%, no interval", hbg__ab_percent(o->effect));
     else if (!isnan(o->effect))
-        snprintf(effect, sizeof effect, ", effect %+.2f %% [%+.2f, %+.2f]", 100 * o->effect, 100 * o->low, 100 * o->high);
+        snprintf(effect, sizeof effect, ", effect %+.2f %% [%+.2f, %+.2f]", hbg__ab_percent(o->effect), hbg__ab_percent(o->low), hbg__ab_percent(o->high));
     length = asprintf(&text, "%s, seed %" PRIu64 ", %.0f blocks%s", hbg__ab_verdict_name(record->verdict), record->series[0].seed, o->blocks, effect);
     return length < 0 ? NULL : text;
 }

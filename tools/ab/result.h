@@ -43,6 +43,7 @@ struct ab_record {
     struct ab_series series[1 + AB_CONTROLS];
     bool control[1 + AB_CONTROLS];      /* A against A */
     size_t series_count;
+    bool control_left_out;              /* asked for, and not run: the comparison is INVALID */
 
     /* what follows */
     struct ab_outcome outcome[1 + AB_CONTROLS];
@@ -53,6 +54,8 @@ struct ab_record {
 };
 
 void hbg__ab_record_free(struct ab_record *record);
+
+#define AB_CONTROL_LEFT_OUT "not run, the comparison is INVALID"
 
 /* The rules of a series: a control knows no pilot and no counter. */
 struct ab_rules hbg__ab_rules_of(const struct ab_record *record, size_t series);

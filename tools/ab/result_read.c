@@ -198,12 +198,15 @@ static void read_declared(struct reading *r, const struct json_value *v, struct 
 
 static void read_record(struct reading *r, const struct json_value *v, struct ab_record *record)
 {
+    const char *words;
+
     read_declared(r, hbg__json_get(v, "declared"), record);
     read_facts(r, v, "a", &record->arm[AB_A]);
     read_facts(r, v, "b", &record->arm[AB_B]);
     read_facts(r, v, "differences", &record->differences);
     record->causes = (int)count(r, v, "causes", 10000);
     record->outputs_equal = truth(r, v, "outputs_equal");
+    record->control_left_out = hbg__json_text(v, "control_why", &words);
     read_facts(r, v, "host", &record->host);
     read_facts(r, v, "holders", &record->holders);
     read_facts(r, v, "attempts", &record->attempts);

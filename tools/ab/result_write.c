@@ -149,6 +149,7 @@ static bool write_unsealed(FILE *file, const struct ab_record *record)
     hbg__json_key_string(j, "verdict", hbg__ab_verdict_name(record->verdict));
     hbg__json_key_string(j, "why", record->why);
     hbg__json_key_f64(j, "noise_floor", record->noise_floor);
+    hbg__json_key_string(j, "control_why", record->control_left_out ? AB_CONTROL_LEFT_OUT : NULL);
     hbg__json_key_bool(j, "expectation_met", record->expectation_met);
     write_declared(j, record);
     write_facts(j, "a", &record->arm[AB_A]);

@@ -65,6 +65,34 @@ static void values(void **state)
     hbg__json_free(&d);
 }
 
+/* How far a path comes that leads to no number, within the room that there is. */
+static void stuck(void **state)
+{
+    static const struct { const char *text, *path, *wanted; size_t room; } c[] = {
+        { "{\"a\": {\"b\": 1, \"c\": 2}}", "a.d", "`a` has the keys b, c", 99 },
+        { "{\"a\": {\"b\": 1, \"c\": 2}}", "a", "`a` has the keys b, c", 99 },
+        { "{\"a\": 1}", "x", "it has the key a", 99 },
+        { "{\"a\": 1}", "a.b.c", "`a` is a number", 99 },
+        { "{\"a\": [{\"b\": 1}, {\"c\": 1}]}", "a.x", "element 0 of `a` has the key b", 99 },
+        { "{\"a\": [{\"b\": 1}, {\"c\": 1}]}", "a.1.x", "element 1 of `a.1` has the key c", 99 },
+        { "{\"a\": [1]}", "a.7", "`a` has no such element", 99 },
+        { "[]", "a", "it is an empty array", 99 },
+        { "{}", "a", "it has no keys", 99 },
+        { "\"a\"", "", "it is a string", 99 },
+        { "{\"longer\": 1, \"than\": 2, \"there\": 3, \"is room\": 4}", "a", "it has the keys longer, than, ..", 35 },
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof c / sizeof *c; i++) {
+        struct json_document d;
+        char text[100];
+
+        assert_true(parse(&d, c[i].text));
+        assert_string_equal(hbg__json_stuck(d.first, c[i].path, text, c[i].room), c[i].wanted);
+        hbg__json_free(&d);
+    }
+}
+
 static void wrong(void **state)
 {
     static const char *const text[] = {
@@ -116,6 +144,6 @@ static void damaged(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(values), cmocka_unit_test(wrong), cmocka_unit_test(damaged) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(values), cmocka_unit_test(stuck), cmocka_unit_test(wrong), cmocka_unit_test(damaged) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
