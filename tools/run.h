@@ -26,7 +26,7 @@ struct run_request {
     enum hbg_trace_level trace;
 };
 
-/* nanoseconds of each phase, one sample a round; queued_ns: launched, and the device not yet at it, mostly for the run before */
+/* nanoseconds of each phase, one sample a round; queued_ns: launched, and the device not yet at it: large copies, the run before */
 #define RESULT_TIMES(X) X(build_ns) X(upload_ns) X(bind_ns) X(launch_to_done_ns) X(device_ns) X(run_ns)
 #define RUN_TIMES(X) RESULT_TIMES(X) X(queued_ns)
 enum run_time {
