@@ -125,7 +125,7 @@ int hbg__bench_main(int argc, char **argv)
         "workers    worker threads of the device\n"
         "median     of all batches, each the mean over 1 ms or more, or of all searches of metg; the unit stands above the table\n"
         "p10, p90   a tenth of the batches is below the one, a tenth above the other: how far figures spread\n"
-        "target     the figure to reach on a machine of two cores; - where there is none\n"
+        "target     the figure to reach on a quiet machine of two cores; - where there is none\n"
         "ratio      median / target: 1 or less has reached it\n"
         "cold       the first run of all, not part of the others", option, sizeof option / sizeof option[0]
     };

@@ -176,6 +176,13 @@ static const struct bench_case *of_another_unit(const struct bench *b)
     return NULL;
 }
 
+static bool has_targets(const struct bench *b)
+{
+    for (size_t i = 0; i < b->case_count; i++)
+        if (b->cases[i].target > 0) return true;
+    return false;
+}
+
 void hbg__bench_print_text(const struct bench *b)
 {
     struct columns columns = choose_columns(b);
@@ -183,6 +190,7 @@ void hbg__bench_print_text(const struct bench *b)
     printf("\n%s, %s", b->name, b->cases[0].unit);
     if (other) printf(" (%s: %s)", other->name, other->unit);
     printf("; %u %s%s\n", b->cases[0].reps, b->cases[0].curve ? "searches" : b->cases[0].more_is_better ? "runs" : "batches", b->quick ? " (quick: no figures to quote)" : "");
+    if (b->quick && has_targets(b)) printf("targets are for a quiet machine of two cores; this was a look, and a ratio above 1 says little\n");
     printf("median, p10 and p90 are of these; ratio is median / target%s%s%s\n\n", columns.runtime ? "; / hbg is the runtime's median / that of hbg" : "",
            columns.cold ? "; cold is the first run of all" : "", columns.peak ? "; of peak: as a share of the workers' dgemm; more is better" : "");
     printf("%-22s", "case");

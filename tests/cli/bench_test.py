@@ -86,6 +86,7 @@ def check_one_case(folder):
     assert len(lines) == 2 and "target" in done.stdout, done.stdout
     done = run("bind", "--quick", "--case", "tasks=1000")       # targets stand as they are, not as powers of ten
     assert re.search(r"^tasks=1000 +1 +\d+ +\d+ +\d+ +45000 +[\d.]+$", done.stdout, re.M), done.stdout
+    assert "\ntargets are for a quiet machine of two cores; " in done.stdout, done.stdout
     assert all(line.split()[-3] in ("4", "9") for line in lines), lines
     with open(path, encoding="utf-8") as file:
         outcome = read_json(file.read())
