@@ -183,7 +183,11 @@ int hbg__cmd_describe(int argc, char **argv)
         { "--out", &typed.out, NULL, "FILE|-  write it there (-)" },
     };
     const struct cli_command command = {
-        "describe", "WORKLOAD [key=value ...] [tensor=FILE.npy ...] [options]", "Shows the graph that a workload builds: sizes, degrees, and why each task waits for which.",
+        "describe", "WORKLOAD [key=value ...] [tensor=FILE.npy ...] [options]", "Shows the graph that a workload builds: sizes, degrees, and why each task waits for which.\n\n"
+        "a task     bytes of the image by the number of tasks; shared: layouts of arguments and bytes of parameters, kept once for several\n"
+        "history    what the host keeps to find edges, and sends nowhere\n"
+        "storages   of it: arguments, buffers and intermediates; one that is used in equal cells has a table of them\n"
+        "lists      of it: further readers of a cell, and uses that are no whole cells",
         option, sizeof option / sizeof *option,
     };
     return hbg__cli_run(&command, argc, argv, describe_line, &typed);

@@ -30,7 +30,7 @@ static void print_text(const struct provenance *p)
     if (*p->source)
         hbg__table_line("source", "%s%s%s%s%s", p->source, *p->head.commit ? ", HEAD " : "", p->head.commit, *p->head.reference ? ", " : "",
                         p->head.reference);
-    hbg__table_line("check", "%s: %s", hbg__provenance_verdict_name(p->verdict), p->why);
+    hbg__table_line("check", "%s: %s", p->verdict == PROVENANCE_INERT ? "not compared with a source tree" : hbg__provenance_verdict_name(p->verdict), p->why);
 }
 
 static void put_side(struct hbg__json *json, const char *key, const struct provenance_side *side, const char *path)

@@ -54,7 +54,7 @@ static void text_history(FILE *file, const struct hbg_graph_info *g)
         fprintf(file, "%-16s not known: another graph has been built since\n", "history");
         return;
     }
-    fprintf(file, "%-16s %u storages, %u of them with cells; %s of %s cells used; lists of %s\n", "history", g->storage_count, g->grid_count,
+    fprintf(file, "%-16s of the host, to find edges: %u storages, %u of them in cells; %s of %s cells used; %s in lists\n", "history", g->storage_count, g->grid_count,
             hbg__table_count(g->cells_used, used), hbg__table_count(g->cell_count, cells), hbg__table_bytes(g->list_bytes, lists));
 }
 
@@ -97,7 +97,7 @@ static void text_sizes(FILE *file, const struct hbg_graph_info *g)
     double tasks = g->task_count ? g->task_count : 1;
 
     text_bytes(file, "image", g->image_bytes);
-    fprintf(file, "%-16s %.4g bytes: record %.4g, arguments %.4g, edges %.4g, roots %.4g, shared %.4g\n", "  a task",
+    fprintf(file, "%-16s %.4g bytes: record %.4g, arguments %.4g, edges %.4g, roots %.4g, shared by several tasks %.4g\n", "  a task",
             (double)(g->record_bytes + g->argument_bytes + g->edge_bytes + g->root_bytes + g->shared_bytes) / tasks, (double)g->record_bytes / tasks,
             (double)g->argument_bytes / tasks, (double)g->edge_bytes / tasks, (double)g->root_bytes / tasks, (double)g->shared_bytes / tasks);
     if (g->definition_count)
