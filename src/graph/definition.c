@@ -311,7 +311,7 @@ bool hbg__depends_on_store(const struct hbg__recording *recording)
 {
     for (uint32_t i = 0; i < recording->named_count; i++) {
         const struct hbg__definition *d = recording->named[i].definition;
-        if (d && (d->single || d->heap_was_full || d->depends_on_store)) return true;
+        if (d && (d->single || d->wholes || d->heap_was_full || d->depends_on_store)) return true;
     }
     return recording->bodies_in_place > 0;
 }

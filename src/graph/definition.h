@@ -114,8 +114,8 @@ struct hbg__definition *hbg__definition_next(struct hbg__definitions *store, con
 void hbg__definition_pin(struct hbg__definition *definition);
 void hbg__definition_unpin(struct hbg__definition *definition);
 /* Would building again perhaps submit other things, by what the store keeps by then? Bodies in place are recorded where no note is left that they cannot be kept;
-   of one submission no other build finds the definition; of definitions that reused heap bytes several fit, with other order. Such builds cannot
-   be verified. */
+   of one submission no other build finds the definition; where one that reused heap bytes, or whose arguments conflict as wholes, was taken, another that
+   fits may be there with less order. Such builds cannot be verified. */
 bool hbg__depends_on_store(const struct hbg__recording *recording);
 /* Keep it, as the first of its key; it is pinned. Others of its key may go. False: no memory for the table, it is not kept. */
 bool hbg__definition_keep(struct hbg__definition *definition);

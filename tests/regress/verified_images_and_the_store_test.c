@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which bodies are submitted in place depends on what the store remembers of their key, which it may forget. HBG_VERIFY_REPLAY compared an image that has
- * a body's tasks in place with one that has a definition of the same body, and refused a program that had done nothing wrong. */
+ * a body's tasks in place with one that has a definition of the same body, and refused a program that had done nothing wrong. So it did where a body inside had
+ * reused heap bytes, and another definition of it, with less room left, had been recorded since. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -93,8 +94,61 @@ static void of_a_body_around(struct hbg_device *unused, const struct device_kind
     run_before_and_after(kind, build_nested, 2);
 }
 
+enum { PIECE = 64 };
+
+static bool inner_alone;
+
+static void take(struct hbg_graph *g, int64_t bytes) { hbg_submit(g, ADD_ALL, hbg_inout(hbg_alloc(g, HBG_I32, HBG_SHAPE(bytes / 4))), hbg_i32(1)); }
+
+/* Three pieces where there is room for two: it uses bytes again; for one: it does so earlier. */
+static void three_pieces(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    for (int i = 0; i < 3; i++) {
+        hbg_scope_begin(g, HBG_SCOPE_AUTO);
+        take(g, PIECE);
+        hbg_scope_end(g);
+    }
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1));
+}
+
+static void around_three_pieces(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    take(g, 2 * PIECE);
+    hbg_subgraph(g, KEY("pieces"), three_pieces, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+}
+
+static void build_pieces(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_arg_list list = HBG_ARGS(hbg_inout(hbg_args_region(args, 0)));
+    if (inner_alone) take(g, 3 * PIECE);
+    if (inner_alone) hbg_subgraph(g, KEY("pieces"), three_pieces, list);
+    else hbg_subgraph(g, KEY("around pieces"), around_three_pieces, list);
+}
+
+static void with_little_heap(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    struct hbg_device_options options = HBG_OPTIONS(device_options);
+    options.limit_heap_bytes = 4 * PIECE;
+    setenv("HBG_VERIFY_REPLAY", "1", 1);
+    struct hbg_device *device = device_open(kind->spec, &options);
+    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_program *program = PROGRAM(device, build_pieces, steps);
+    for (int run = 0; run < 4; run++) {
+        int32_t x[1] = { 0 };
+        inner_alone = run == 1;
+        program_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), NULL, NULL);
+        assert_int_equal(x[0], 1);
+    }
+    hbg_program_destroy(program);
+    device_close(device);
+}
+
 int main(void)
 {
-    static const struct device_test tests[] = { DEVICE_TEST(of_a_pure_program), DEVICE_TEST(of_a_body_around) };
+    static const struct device_test tests[] = { DEVICE_TEST(of_a_pure_program), DEVICE_TEST(of_a_body_around), DEVICE_TEST(with_little_heap) };
     return DEVICE_TESTS_RUN(tests);
 }
