@@ -39,3 +39,8 @@ if(HBG_STARPU_INCLUDE AND HBG_STARPU_LIBRARY)
     target_include_directories(rival_starpu SYSTEM PRIVATE ${HBG_STARPU_INCLUDE})
     target_link_libraries(rival_starpu PRIVATE ${HBG_STARPU_LIBRARY})
 endif()
+
+# ---- first runs, for scripts/experiment.py cold: cmake --build build --target cold_bench ----
+
+add_executable(cold_bench EXCLUDE_FROM_ALL bench/cold/cold_bench.c)
+target_link_libraries(cold_bench PRIVATE hbg_flags hbg_tools hbg_static)

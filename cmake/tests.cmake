@@ -156,13 +156,6 @@ if(NOT HBG_SANITIZE AND TARGET hbg_tools)
     target_link_libraries(budget_bench PRIVATE hbg_test_base hbg_tools hbg_static)
 endif()
 
-# ---- first runs, for scripts/experiment.py: cmake --build build --target cold_bench ----
-
-if(TARGET hbg_tools)
-    add_executable(cold_bench EXCLUDE_FROM_ALL bench/cold/cold_bench.c)
-    target_link_libraries(cold_bench PRIVATE hbg_flags hbg_tools hbg_static)
-endif()
-
 # ---- scripts ----
 
 find_program(HBG_PYTHON python3)

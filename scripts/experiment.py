@@ -71,14 +71,17 @@ def transfer(o):
     print(f"\nUnified memory, where nothing travels: {refused['verdict']}: {refused.get('why', '')}")
     if o.visible:
         for blocks in (10, 40, 100):
-            size = 512
-            while size <= 1 << 22:
-                found = run_ab(o, device(256, 1), device(size, 1), span, "bytes", blocks)
-                if found["verdict"] in ("SLOWER", "FASTER"):
-                    break
-                size *= 2
-            kept[f"visible at {blocks} blocks"] = found
-            print(f"{blocks} blocks: visible from {size:,} bytes on ({found['verdict']})", flush=True)
+            low, high = 9, 23                   # powers of two: not visible, visible
+            while high - low > 1:
+                middle = (low + high) // 2
+                found = run_ab(o, device(256, 1), device(1 << middle, 1), span, "bytes", blocks)
+                kept[f"{1 << middle} bytes at {blocks} blocks"] = found
+                print(row(f"{blocks} blocks: 256 B -> {1 << middle:,} B", found), flush=True)
+                if found["verdict"] == "SLOWER":
+                    high = middle
+                else:
+                    low = middle
+            print(f"{blocks} blocks: visible from {1 << high:,} bytes on, of powers of two", flush=True)
     return kept
 
 
