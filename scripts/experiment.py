@@ -42,7 +42,7 @@ def row(name, found):
     """One line of a table: verdict, effect with its interval, levels, half width."""
     outcome = (found.get("series") or [{}])[0].get("outcome")
     if not outcome or outcome.get("low") is None:
-        return f"| {name} | {found['verdict']} | | | |"
+        return f"| {name} | {found['verdict']}: {found.get('why') or 'no interval'} | | | |"
     return (f"| {name} | {found['verdict']} | {100 * outcome['effect']:+.1f} % [{100 * outcome['low']:+.1f}, {100 * outcome['high']:+.1f}] | "
             f"{outcome['level_a'] / 1e3:.3g} | {outcome['level_b'] / 1e3:.3g} |")
 
@@ -74,7 +74,7 @@ def transfer(o):
             low, high = 9, 23                   # powers of two: not visible, visible
             while high - low > 1:
                 middle = (low + high) // 2
-                found = run_ab(o, device(256, 1), device(1 << middle, 1), span, "bytes", blocks)
+                found = run_ab(o, device(256, 1), device(1 << middle, 1), "chip.run", None, blocks)      # large copies go on behind prepare
                 kept[f"{1 << middle} bytes at {blocks} blocks"] = found
                 print(row(f"{blocks} blocks: 256 B -> {1 << middle:,} B", found), flush=True)
                 if found["verdict"] == "SLOWER":

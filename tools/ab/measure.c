@@ -171,7 +171,7 @@ static enum ab_ending settle_inner(struct ab_measuring *m, struct first_runs *f)
         double factor = record->rounds > 0.0 ? 0.0 : batch_least_s / least(f->seconds);
         if (tries && factor <= 1.0)
             break;
-        rounds = tries ? ceil(rounds * fmin(factor * 1.2, 1000.0)) : rounds;
+        rounds = tries ? ceil(rounds * fmin(factor * (1.0 + 0.25 * tries), 1000.0)) : rounds;      /* more to spare each time: a machine may be faster the next time */
         if (!fill_in_both(m, rounds + record->cold))
             return AB_FAILED;
         ending = run_first(m, f, false);
