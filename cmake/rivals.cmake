@@ -40,6 +40,12 @@ if(HBG_STARPU_INCLUDE AND HBG_STARPU_LIBRARY)
     target_link_libraries(rival_starpu PRIVATE ${HBG_STARPU_LIBRARY})
 endif()
 
+# ---- sizes, fan-in, workers: cmake --build build --target flat_bench ----
+
+add_executable(flat_bench EXCLUDE_FROM_ALL bench/flat/flat_bench.c)
+target_include_directories(flat_bench PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
+target_link_libraries(flat_bench PRIVATE hbg_flags hbg_tools hbg_static)
+
 # ---- first runs, for scripts/experiment.py cold: cmake --build build --target cold_bench ----
 
 add_executable(cold_bench EXCLUDE_FROM_ALL bench/cold/cold_bench.c)
