@@ -107,6 +107,13 @@ static void copy_guards(struct hbg__definition *d, const struct hbg__guards *gua
     if (guards->bytes_used) memcpy(d->guard_bytes, guards->bytes, guards->bytes_used);
 }
 
+static bool reads_data(const struct hbg__definition *d)
+{
+    for (uint32_t i = 0; i < d->guard_count; i++)
+        if (d->guard[i].kind == HBG__GUARD_BYTES) return true;
+    return false;
+}
+
 /* From here on the definition holds what the recording has named. NULL: latched. */
 static struct hbg__definition *make(struct hbg__call *call, struct terms terms)
 {
@@ -131,7 +138,7 @@ static struct hbg__definition *make(struct hbg__call *call, struct terms terms)
     d->heap_was_full = inner->heap_was_full;
     d->is_serial = terms.serial;
     d->meets_buffers = !d->is_serial && inner->is_serial;
-    d->single = inner->single;
+    d->single = inner->single ? inner->single : inner->is_serial && reads_data(d) ? "it reads data where it is not known how regions overlap" : NULL;
     for (uint32_t i = 0; i < d->guard_count; i++)
         if (d->guard[i].kind == HBG__GUARD_MEMORY) d->owner = g->input->owner;
     return d;

@@ -195,6 +195,8 @@ static inline struct hbg_task append_short(struct hbg_graph *g, const struct hbg
     return (struct hbg_task){ hbg__append(g, (uint32_t)kernel, arg_count, 0, t->mark, hbg__short_count(t)), g->serial };
 }
 
+static bool writes_whole(const struct hbg__access *access) { return access->place == HBG__ACCESS_WHOLE && access->writes; }
+
 struct hbg_task hbg__submit_append(struct hbg_graph *g, uint32_t kernel, uint32_t arg_count, uint32_t flags, uint32_t before,
                                    const struct hbg__short_access *short_access, uint32_t short_count)
 {
@@ -205,10 +207,12 @@ struct hbg_task hbg__submit_append(struct hbg_graph *g, uint32_t kernel, uint32_
     if (g->task_count >= g->task_limit && !hbg__tasks_grow(g)) return no_task(g);
     if (!hbg__payload_fit(g, hbg__edge_row_units(g->producers.count))) return no_task(g);
     uint32_t mark = g->task_count + 1;
-    for (uint32_t i = 0; i < g->access_count; i++)
-        if (!hbg__hazard_note(g, &g->accesses[i], mark)) return no_task(g);
     for (uint32_t i = 0; i < short_count; i++)
         if (HBG_UNLIKELY(!hbg__short_note(g, &short_access[i], mark)) && !note_settled(g, &short_access[i], mark)) return no_task(g);
+    /* What is written as a whole comes last: it empties the cells, whichever way the task's other arguments took and in whatever order they stand. */
+    for (uint32_t wholes = 0; wholes < 2; wholes++)
+        for (uint32_t i = 0; i < g->access_count; i++)
+            if (writes_whole(&g->accesses[i]) == wholes && !hbg__hazard_note(g, &g->accesses[i], mark)) return no_task(g);
     struct hbg_task task = { hbg__append(g, kernel, arg_count, flags, g->producers.mark, g->producers.count), g->serial };
     if (HBG_UNLIKELY(g->is_serial)) g->barrier = mark;
     if (g->regrid_home != HBG__NIL && !hbg__hazard_regrid(g)) return no_task(g);

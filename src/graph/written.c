@@ -150,10 +150,18 @@ static bool bounds_of(const struct hbg_graph *g, const struct hbg__storage *s, i
     return hbg__view_bounds(0, hbg_dtype_size(r->dtype), r->rank, r->shape, r->stride_bytes, lo, hi);
 }
 
+/* Does this body, or one around it, capture or name anything? Arguments of a body inside may be the same bytes, then. */
+static bool has_other_names(const struct hbg_graph *g)
+{
+    for (; g->input->body; g = g->input->body->outer)
+        if (g->recording->named_count > 0) return true;
+    return false;
+}
+
 bool hbg__written_by_another_name(const struct hbg_graph *g, const struct hbg__storage *own, const struct hbg_region *x)
 {
     int64_t lo, hi, first, end;
-    if (!g->input->body || g->recording->named_count == 0) return false;
+    if (!has_other_names(g)) return false;
     if (!hbg__view_bounds(x->offset_bytes, hbg_dtype_size(x->dtype), x->rank, x->shape, x->stride_bytes, &lo, &hi)) return false;
     struct origin here = origin_of(g, own);
     for (uint32_t i = 0; i < g->storage_count; i++) {

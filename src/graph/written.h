@@ -12,7 +12,7 @@ bool hbg__written_by(struct hbg_graph *g, const struct hbg__access *access, uint
 
 /* In a body: may a task of it have written some of region x, of the storage `own`, by another name? An argument, a captured region and a buffer that the
    body names may be the same bytes, which have histories of their own there. Ranges of bytes are compared, and of a buffer that is named the whole.
-   Cost: nothing where the body captures and names nothing; else a look at each storage. */
+   Cost: nothing where neither the body nor one around it captures or names anything; else a look at each storage. */
 bool hbg__written_by_another_name(const struct hbg_graph *g, const struct hbg__storage *own, const struct hbg_region *x);
 
 #endif /* HBG_GRAPH_WRITTEN_H */

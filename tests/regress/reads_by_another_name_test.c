@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A body may know the same bytes as an argument, as a region that it captures and as a buffer that it names. What it wrote by one of these names and read
-   by another with hbg_read was read as it was before the run; so was what it wrote and read in a manual scope. */
+ * by another with hbg_read was read as it was before the run; so was what it wrote and read in a manual scope, what a body inside knew as two
+ * arguments, and what a replay was given in the place of an argument that had been read where it was no other's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,8 +90,95 @@ static void what_lies_beside_is_read(struct hbg_device *device, const struct dev
     hbg_buffer_destroy(buffer);
 }
 
+/* ---- two arguments of a body inside ---- */
+
+/* (inout y, in x, inout sum) */
+static void writes_one_and_reads_the_other(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, ADD, hbg_inout(AT(hbg_args_region(args, 0), 1)), hbg_i32(1));
+    hbg_submit(g, ADD, hbg_inout(AT(hbg_args_region(args, 2), 0)), hbg_i32(hbg_read_i32(g, hbg_args_region(args, 1), HBG_SHAPE(1))));
+}
+
+static void gives_both_names(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    struct hbg_region other = way.written == CAPTURE ? of_build : hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(CELLS));
+    hbg_subgraph(g, KEY("two"), writes_one_and_reads_the_other, HBG_ARGS(hbg_inout(other), hbg_in(hbg_args_region(args, 0)), hbg_inout(hbg_args_region(args, 1))));
+}
+
+static void build_two(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    of_build = hbg_args_region(args, 0);
+    hbg_subgraph(g, KEY("both"), gives_both_names, HBG_ARGS(hbg_inout(of_build), hbg_inout(hbg_args_region(args, 1))));
+}
+
+static void two_arguments_may_be_the_same(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    open_buffer(device);
+    for (way.written = CAPTURE; way.written <= BUFFER; way.written++) {
+        int32_t sum[1] = { 0 };
+        struct hbg_program *program = PROGRAM(device, build_two, steps);
+        for (int run = 0; run < 2; run++)
+            (void)program_run_fails(program, HBG_ARGS(hbg_inout(hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(CELLS))), hbg_inout(HOST_I32(sum, 1))), HBG_E_WRITTEN);
+        hbg_program_destroy(program);
+    }
+    hbg_buffer_destroy(buffer);
+}
+
+/* ---- another argument for a definition that has read ---- */
+
+static int turn;
+
+static void writes_buffer_and_reads(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, ADD, hbg_inout(hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(1))), hbg_i32(1));
+    hbg_submit(g, ADD, hbg_inout(AT(hbg_args_region(args, 1), 0)), hbg_i32(hbg_read_i32(g, hbg_args_region(args, 0), HBG_SHAPE(0))));
+}
+
+/* What it captures makes it one whose tasks follow one another. */
+static void gives_one_or_the_other(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, ADD, hbg_inout(AT(of_build, 0)), hbg_i32(1));
+    hbg_subgraph(g, KEY("reads"), writes_buffer_and_reads, HBG_ARGS(hbg_in(hbg_args_region(args, turn ? 1 : 0)), hbg_inout(hbg_args_region(args, 2))));
+}
+
+static void build_turns(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    of_build = hbg_args_region(args, 3);
+    hbg_subgraph(g, HBG_KEY("turns", turn), gives_one_or_the_other,
+                 HBG_ARGS(hbg_in(hbg_args_region(args, 0)), hbg_in(hbg_args_region(args, 1)), hbg_inout(hbg_args_region(args, 2))));
+}
+
+static void what_was_read_may_be_the_buffer_next_time(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    open_buffer(device);
+    struct hbg_program *program = PROGRAM(device, build_turns, steps);
+    int32_t x[CELLS] = { 5 }, sum[1] = { 0 }, other[1] = { 0 };          /* what the buffer holds as well */
+    struct hbg_arg_list list = HBG_ARGS(hbg_in(HOST_I32(x, CELLS)), hbg_in(hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(CELLS))), hbg_inout(HOST_I32(sum, 1)), hbg_inout(HOST_I32(other, 1)));
+    turn = 0;
+    program_run(program, list, NULL, NULL);
+    assert_int_equal(sum[0], 5);
+    int32_t five = 5;
+    for (turn = 1; turn < 3; turn++) {
+        assert_int_equal(hbg_buffer_write(buffer, 0, &five, sizeof five), HBG_OK);
+        (void)program_run_fails(program, list, HBG_E_WRITTEN);
+    }
+    hbg_program_destroy(program);
+    hbg_buffer_destroy(buffer);
+}
+
 int main(void)
 {
-    static const struct device_test tests[] = { DEVICE_TEST(what_is_written_is_refused), DEVICE_TEST(what_lies_beside_is_read) };
+    static const struct device_test tests[] = {
+        DEVICE_TEST(what_is_written_is_refused), DEVICE_TEST(what_lies_beside_is_read), DEVICE_TEST(two_arguments_may_be_the_same),
+        DEVICE_TEST(what_was_read_may_be_the_buffer_next_time),
+    };
     return DEVICE_TESTS_RUN(tests);
 }
