@@ -67,18 +67,22 @@ void hbg__bodies_seal(struct hbg_graph *g, uint32_t base_count)
 
 /* ---- a definition becomes known to this build --------------------------------------------------------------------------- */
 
-/* One thing that the definition names, in terms of this build. False: latched. */
-static bool pass_on(struct hbg_graph *g, const struct hbg__named *named, struct hbg__extra *extra)
+static const struct hbg__known *know(struct hbg_graph *g, struct hbg__definition *d, bool is_inside);
+
+/* One thing that the definition names, in terms of this build; of one inside of another, what it captures is of the build of that one, which alone
+   submits it. False: latched. */
+static bool pass_on(struct hbg_graph *g, const struct hbg__named *named, bool is_inside, struct hbg__extra *extra)
 {
     const struct hbg__storage *s;
     *extra = (struct hbg__extra){ .home = HBG__NIL };
+    if (is_inside && (named->kind == HBG__NAMED_SCALAR || named->kind == HBG__NAMED_STORAGE)) return true;
     if (named->kind == HBG__NAMED_SCALAR) {
         extra->arg.base = named->handle;
         return true;
     }
     if (named->kind == HBG__NAMED_DEFINITION) {
         hbg__definition_pin(named->definition);
-        const struct hbg__known *known = hbg__know(g, named->definition);
+        const struct hbg__known *known = know(g, named->definition, true);
         if (known) extra->arg.base = known->base;
         return known != NULL;
     }
@@ -100,7 +104,7 @@ static bool name_definition(struct hbg_graph *g, struct hbg__definition *d, uint
     return true;
 }
 
-const struct hbg__known *hbg__know(struct hbg_graph *g, struct hbg__definition *d)
+static const struct hbg__known *know(struct hbg_graph *g, struct hbg__definition *d, bool is_inside)
 {
     struct hbg__bodies *b = g->bodies;
     const struct hbg__known *before = hbg__known_find(b, d);
@@ -112,19 +116,21 @@ const struct hbg__known *hbg__know(struct hbg_graph *g, struct hbg__definition *
     if (!name_definition(g, d, &known.base)) return NULL;
     for (uint32_t i = 0; i < d->named_count; i++) {     /* those of inner definitions come first */
         struct hbg__extra unused;
-        if (d->named[i].kind == HBG__NAMED_DEFINITION && !pass_on(g, &d->named[i], &unused)) return NULL;
+        if (d->named[i].kind == HBG__NAMED_DEFINITION && !pass_on(g, &d->named[i], is_inside, &unused)) return NULL;
     }
     known.extra = b->extra_count;
     known.layout = b->layout_count;
     if (!hbg__graph_reserve(g, (void **)&b->extra, &b->extra_capacity, b->extra_count + d->named_count, sizeof *b->extra) ||
         !hbg__graph_reserve(g, (void **)&b->layout, &b->layout_capacity, b->layout_count + d->arg_count, sizeof *b->layout)) return NULL;
     for (uint32_t i = 0; i < d->named_count; i++)
-        if (!pass_on(g, &d->named[i], &b->extra[known.extra + i])) return NULL;
+        if (!pass_on(g, &d->named[i], is_inside, &b->extra[known.extra + i])) return NULL;
     if (d->arg_count) memset(b->layout + known.layout, 0, d->arg_count * sizeof *b->layout);
     b->extra_count += d->named_count;
     b->layout_count += d->arg_count;
     return hbg__known_add(g, known);
 }
+
+const struct hbg__known *hbg__know(struct hbg_graph *g, struct hbg__definition *d) { return know(g, d, false); }
 
 /* ---- arguments ------------------------------------------------------------------------------------------------------------ */
 
