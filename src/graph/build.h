@@ -68,6 +68,7 @@ struct hbg__named {
     struct hbg__definition *definition;             /* likewise */
     uint32_t layout_dtype;                          /* of a scalar */
     bool is_written;                                /* a storage: by a task that may write */
+    bool is_argument;                               /* a buffer: an argument of a body lies in it, of this one or one around */
     int64_t lower;                                  /* of a storage of the build around: its first byte, from what the base table names, */
     uint64_t size_bytes;                            /* and how many there are */
 };

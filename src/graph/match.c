@@ -28,7 +28,6 @@ struct match {
     uint32_t arg;                       /* whose thing it is; HBG__NO_ARG: of none */
     enum hbg__body_miss reason;
     bool distance;                      /* it is the distance between arguments, and nothing else is known not to fit */
-    bool meets;                         /* an argument lies in a buffer that the body names */
 };
 
 static bool miss(struct match *m, enum hbg__body_miss reason, uint32_t arg, const char *what)
@@ -66,19 +65,22 @@ static inline uint32_t storage_of(struct hbg_graph *g, const struct hbg_region *
     return index != HBG__NIL && !(g->storages[index].flags & HBG__STORAGE_FREED) ? index : HBG__NIL;
 }
 
-/* A buffer that it names is an argument of a body around. */
-static bool meets_outside(const struct match *m)
+/* Does an argument lie in this buffer: one of the list, or of a body around? */
+static bool is_argument(const struct match *m, uint32_t handle)
 {
-    for (uint32_t i = 0; m->g->input->body && i < m->d->named_count; i++)
-        if (m->d->named[i].kind == HBG__NAMED_BUFFER && hbg__is_argument_of_body(m->g, m->d->named[i].handle)) return true;
-    return false;
+    const struct hbg_graph *g = m->g;
+    uint32_t other;
+    for (uint32_t i = 0; i < m->d->arg_count; i++)
+        if (m->d->arg[i].arg.kind < HBG_ARG_SCALAR && hbg__storage_handle(g, &g->storages[g->bodies->storage[i]], &other) && other == handle) return true;
+    return hbg__is_argument_of_body(g, handle);
 }
 
-static bool names_buffer(const struct hbg__definition *d, uint32_t handle)
+/* Of the buffers that it names, are those in which arguments lie the same ones? From where it named one its tasks follow one another. */
+static HBG_NO_INLINE bool meets_the_same(const struct match *m)
 {
-    for (uint32_t i = 0; i < d->named_count; i++)
-        if (d->named[i].kind == HBG__NAMED_BUFFER && d->named[i].handle == handle) return true;
-    return false;
+    for (uint32_t i = 0; i < m->d->named_count; i++)
+        if (m->d->named[i].kind == HBG__NAMED_BUFFER && is_argument(m, m->d->named[i].handle) != m->d->named[i].is_argument) return false;
+    return true;
 }
 
 /* A region of the list at position i; *shared: its storage has been met before. */
@@ -88,14 +90,12 @@ static inline bool fits_region(struct match *m, uint32_t i, const struct hbg_arg
     const struct hbg__definition_arg *was = &m->d->arg[i];
     const struct hbg_region *r = &given->u.region;
     bool writes = given->kind == HBG_ARG_OUT || given->kind == HBG_ARG_INOUT;
-    uint32_t handle;
     if (given->kind != was->arg.kind || (writes && r->flags & HBG_REGION_READ_ONLY)) return miss(m, HBG__BODY_MISS_SHAPE, i, "its access mode");
     if (given->kind == HBG_ARG_UNTRACKED && (r->flags ^ was->arg.u.region.flags) & HBG_REGION_READ_ONLY) return miss(m, HBG__BODY_MISS_SHAPE, i, "its access mode");
     if (!same_region(r, &was->arg.u.region)) return miss(m, HBG__BODY_MISS_SHAPE, i, "its shape, strides or type");
     uint32_t index = storage_of(g, r, i);
     if (index == HBG__NIL) return miss(m, HBG__BODY_MISS_ALIAS, i, "its storage");
     g->bodies->storage[i] = index;
-    if (m->d->names_buffers && hbg__storage_handle(g, &g->storages[index], &handle) && names_buffer(m->d, handle)) m->meets = true;
     if (was->is_empty) return true;
     struct hbg__storage *home = &g->storages[g->storages[index].home];
     if (home->seen == g->bodies->stamp) {
@@ -140,8 +140,7 @@ static inline bool fits_positions(struct match *m, bool *shared)
     }
     if (i != m->d->arg_count) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the number of arguments");
     if ((g->is_serial || g->bodies->unknown) != m->d->is_serial) return miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "whether it is known how arguments overlap");
-    if (HBG_UNLIKELY(m->d->names_buffers)) m->meets = m->meets || meets_outside(m);
-    return m->meets == m->d->meets_buffers || m->d->is_serial || miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "arguments in buffers that it names");
+    return HBG_LIKELY(!m->d->names_buffers) || m->d->is_serial || meets_the_same(m) || miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "arguments in buffers that it names");
 }
 
 /* ---- storage that is shared -------------------------------------------------------------------------------------------- */

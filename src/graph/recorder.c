@@ -137,7 +137,6 @@ static struct hbg__definition *make(struct hbg__call *call, struct terms terms)
     d->heap_outside_bytes = terms.heap_outside_bytes;
     d->heap_was_full = inner->heap_was_full;
     d->is_serial = terms.serial;
-    d->meets_buffers = !d->is_serial && inner->is_serial;
     d->single = inner->single ? inner->single : inner->is_serial && reads_data(d) ? "it reads data where it is not known how regions overlap" : NULL;
     for (uint32_t i = 0; i < d->guard_count; i++)
         if (d->guard[i].kind == HBG__GUARD_MEMORY) d->owner = g->input->owner;

@@ -257,7 +257,8 @@ static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int
     if (!s) { hbg__graph_fail_memory(g, "storages"); return NULL; }
     *index = hbg__storage_index(g, s);
     ops->hold(ops->user, buffer);
-    s->base = hbg__name(g, (struct hbg__named){ .kind = HBG__NAMED_BUFFER, .handle = handle, .buffer = buffer });
+    bool is_argument = hbg__is_argument_of_body(g, handle);
+    s->base = hbg__name(g, (struct hbg__named){ .kind = HBG__NAMED_BUFFER, .handle = handle, .buffer = buffer, .is_argument = is_argument });
     s->size_bytes = size_bytes;
     const uint64_t *boundary = hbg__map_u64_find(&g->buffer_map, handle);
     if (boundary) {
@@ -265,7 +266,7 @@ static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int
         s->displacement = -(int64_t)g->storages[s->home].first;
         grow_to_buffer(g, &g->storages[s->home], size_bytes);
     }
-    if (hbg__is_argument_of_body(g, handle) && !hbg__graph_serialize(g)) return NULL;
+    if (is_argument && !hbg__graph_serialize(g)) return NULL;
     return s;
 }
 
