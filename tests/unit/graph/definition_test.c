@@ -168,12 +168,38 @@ static void the_newest_of_a_key_is_found_first(void **state)
     close_store();
 }
 
+/* Each thing by which building again may submit something else, alone, and one definition inside another. */
+static void what_depends_on_the_store(void **state)
+{
+    (void)state;
+    open_store(0);
+    struct hbg__definition *d = keep(1);
+    struct hbg__named named[] = { { .kind = HBG__NAMED_BUFFER }, { .kind = HBG__NAMED_DEFINITION, .definition = d } };
+    struct hbg__recording recording = { .named = named, .named_count = 2 };
+    assert_false(hbg__depends_on_store(&recording));
+    recording.bodies_in_place = 1;
+    assert_true(hbg__depends_on_store(&recording));
+    recording.bodies_in_place = 0;
+    d->single = "for this test";
+    assert_true(hbg__depends_on_store(&recording));
+    d->single = NULL;
+    bool *const each[] = { &d->wholes, &d->heap_was_full, &d->depends_on_store };
+    for (size_t i = 0; i < sizeof each / sizeof *each; i++) {
+        *each[i] = true;
+        assert_true(hbg__depends_on_store(&recording));
+        *each[i] = false;
+    }
+    assert_false(hbg__depends_on_store(&recording));
+    hbg__definition_unpin(d);
+    close_store();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_budget_meets_none_that_is_pinned), cmocka_unit_test(the_order_is_that_of_last_uses),
         cmocka_unit_test(a_key_has_so_many_definitions_and_no_more), cmocka_unit_test(what_is_pinned_is_not_too_much),
-        cmocka_unit_test(the_newest_of_a_key_is_found_first),
+        cmocka_unit_test(the_newest_of_a_key_is_found_first), cmocka_unit_test(what_depends_on_the_store),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
