@@ -10,23 +10,9 @@
 #include <hbg/hbg.h>
 #include "support/devices.h"
 #include "support/program.h"
+#include "support/steps.h"
 
 enum { BUFFERS = 2, SIDE_TASKS = 14 };
-
-static int slow_set(const struct hbg_task_view *t)
-{
-    sleep_ms(5);
-    *HBG_VIEW(int32_t, t, 0) = 7;
-    return 0;
-}
-
-static int add(const struct hbg_task_view *t)
-{
-    *HBG_VIEW(int32_t, t, 0) += 1;
-    return 0;
-}
-
-static const struct hbg_kernel kernels[] = { HBG_KERNEL(0, slow_set, "inout i32"), HBG_KERNEL(1, add, "inout i32") };
 
 static struct hbg_buffer *buffer[BUFFERS];
 static int which;
@@ -37,10 +23,10 @@ static struct hbg_region in_buffer(int i) { return hbg_buffer_region(buffer[i], 
 static void body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     (void)params;
-    hbg_submit(g, 0, hbg_inout(in_buffer(0)));
-    for (int i = 0; i < SIDE_TASKS; i++) hbg_submit(g, 1, hbg_inout(hbg_alloc(g, HBG_I32, HBG_SHAPE(1))));
-    hbg_submit(g, 1, hbg_inout(hbg_args_region(args, 0)));
-    hbg_submit(g, 1, hbg_inout(in_buffer(1)));
+    hbg_submit(g, SLOW_SET, hbg_inout(in_buffer(0)));
+    for (int i = 0; i < SIDE_TASKS; i++) hbg_submit(g, ADD, hbg_inout(hbg_alloc(g, HBG_I32, HBG_SHAPE(1))), hbg_i32(1));
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1));
+    hbg_submit(g, ADD, hbg_inout(in_buffer(1)), hbg_i32(1));
 }
 
 static void build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -54,7 +40,7 @@ static void in_this_one_or_that(struct hbg_device *device, const struct device_k
     (void)kind;
     static const int32_t zero;
     for (int i = 0; i < BUFFERS; i++) assert_int_equal(hbg_buffer_create(device, sizeof zero, &buffer[i]), HBG_OK);
-    struct hbg_program *program = PROGRAM(device, build, kernels);
+    struct hbg_program *program = PROGRAM(device, build, steps);
     for (int run = 0; run < 4; run++) {
         int32_t x[BUFFERS];
         which = run % 2 == 0;

@@ -12,21 +12,7 @@
 #include <hbg/hbg.h>
 #include "support/devices.h"
 #include "support/program.h"
-
-static int slow_set(const struct hbg_task_view *t)
-{
-    sleep_ms(5);
-    *HBG_VIEW(int32_t, t, 0) = 7;
-    return 0;
-}
-
-static int add(const struct hbg_task_view *t)
-{
-    *HBG_VIEW(int32_t, t, 0) += 1;
-    return 0;
-}
-
-static const struct hbg_kernel kernels[] = { HBG_KERNEL(0, slow_set, "inout i32"), HBG_KERNEL(1, add, "inout i32") };
+#include "support/steps.h"
 
 static struct hbg_buffer *buffer;
 static struct hbg_region outside;
@@ -36,9 +22,9 @@ static bool captures;
 static void inner_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     (void)params;
-    hbg_submit(g, 0, hbg_inout(hbg_args_region(args, 0)));
-    for (int i = 0; i < 14; i++) hbg_submit(g, 1, hbg_inout(hbg_alloc(g, HBG_I32, HBG_SHAPE(1))));
-    hbg_submit(g, 1, hbg_inout(hbg_args_region(args, 1)));
+    hbg_submit(g, SLOW_SET, hbg_inout(hbg_args_region(args, 0)));
+    for (int i = 0; i < 14; i++) hbg_submit(g, ADD, hbg_inout(hbg_alloc(g, HBG_I32, HBG_SHAPE(1))), hbg_i32(1));
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 1)), hbg_i32(1));
 }
 
 static void body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -58,7 +44,7 @@ static void build(struct hbg_graph *g, const struct hbg_args *args, const void *
 static void run_both_ways(struct hbg_device *device)
 {
     assert_int_equal(hbg_buffer_create(device, sizeof(int32_t), &buffer), HBG_OK);
-    struct hbg_program *program = PROGRAM(device, build, kernels);
+    struct hbg_program *program = PROGRAM(device, build, steps);
     for (int way = 0; way < 2; way++) {
         captures = way != 0;
         for (int run = 0; run < 2; run++) {

@@ -12,21 +12,8 @@
 #include <hbg/hbg.h>
 #include "support/devices.h"
 #include "support/program.h"
+#include "support/steps.h"
 
-static int slow_set(const struct hbg_task_view *t)
-{
-    sleep_ms(5);
-    HBG_VIEW(int32_t, t, 0)[0] = 7;
-    return 0;
-}
-
-static int add(const struct hbg_task_view *t)
-{
-    for (int64_t i = 0; i < hbg_view_count(t, 0); i++) HBG_VIEW(int32_t, t, 0)[i] += 1;
-    return 0;
-}
-
-static const struct hbg_kernel kernels[] = { HBG_KERNEL(0, slow_set, "inout i32"), HBG_KERNEL(1, add, "inout i32") };
 static struct hbg_buffer *buffer;
 static struct hbg_region part(int64_t lo, int64_t hi) { return hbg_slice(hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(4)), 0, lo, hi); }
 
@@ -34,9 +21,9 @@ static struct hbg_region part(int64_t lo, int64_t hi) { return hbg_slice(hbg_buf
 static void inner(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     (void)params;
-    hbg_submit(g, 0, hbg_inout(hbg_args_region(args, 0)));
-    for (int i = 0; i < 14; i++) hbg_submit(g, 1, hbg_inout(hbg_alloc(g, HBG_I32, HBG_SHAPE(1))));
-    hbg_submit(g, 1, hbg_inout(part(0, 4)));
+    hbg_submit(g, SLOW_SET, hbg_inout(hbg_args_region(args, 0)));
+    for (int i = 0; i < 14; i++) hbg_submit(g, ADD, hbg_inout(hbg_alloc(g, HBG_I32, HBG_SHAPE(1))), hbg_i32(1));
+    hbg_submit(g, ADD_ALL, hbg_inout(part(0, 4)), hbg_i32(1));
 }
 
 static void around(struct hbg_graph *g, const struct hbg_args *args, const void *params)
@@ -55,7 +42,7 @@ static void build(struct hbg_graph *g, const struct hbg_args *args, const void *
 static void run_twice(struct hbg_device *device)
 {
     assert_int_equal(hbg_buffer_create(device, 4 * sizeof(int32_t), &buffer), HBG_OK);
-    struct hbg_program *program = PROGRAM(device, build, kernels);
+    struct hbg_program *program = PROGRAM(device, build, steps);
     for (int run = 0; run < 2; run++) {
         int32_t x[2] = { 0 }, in_buffer[4] = { 0 };
         assert_int_equal(hbg_buffer_write(buffer, 0, in_buffer, sizeof in_buffer), HBG_OK);

@@ -2,6 +2,8 @@
 /* steps.c - see steps.h. */
 #include "support/steps.h"
 
+#include "support/devices.h"
+
 static int scale(const struct hbg_task_view *t)
 {
     *HBG_VIEW(int32_t, t, 1) = *HBG_VIEW(int32_t, t, 0) * hbg_view_i32(t, 2);
@@ -36,9 +38,16 @@ static int fail_if(const struct hbg_task_view *t)
     return x ? hbg_fail(t, x, 7) : 0;
 }
 
+static int slow_set(const struct hbg_task_view *t)
+{
+    sleep_ms(5);
+    *HBG_VIEW(int32_t, t, 0) = 7;
+    return 0;
+}
+
 const struct hbg_kernel steps[STEPS] = {
     HBG_KERNEL(SCALE, scale, "in i32, out i32, i32"), HBG_KERNEL(ADD, add, "inout i32, i32"), HBG_KERNEL(COPY, copy, "in i32, out i32"),
-    HBG_KERNEL(ADD_ALL, add_all, NULL), HBG_KERNEL(FAIL_IF, fail_if, "in i32"),
+    HBG_KERNEL(ADD_ALL, add_all, NULL), HBG_KERNEL(FAIL_IF, fail_if, "in i32"), HBG_KERNEL(SLOW_SET, slow_set, "inout i32"),
 };
 
 struct hbg_result steps_run(struct hbg_program *program, struct hbg_arg_list list)

@@ -12,6 +12,7 @@ enum {
     COPY,                               /* in i32, out i32 */
     ADD_ALL,                            /* a region of any shape, i32 or i64, and k: every element += k */
     FAIL_IF,                            /* in i32: fails with x where x is not 0 */
+    SLOW_SET,                           /* inout i32: 7, after 5 ms: whoever does not wait for it is earlier */
     STEPS
 };
 extern const struct hbg_kernel steps[STEPS];
