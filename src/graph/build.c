@@ -137,7 +137,7 @@ static void reset_counts(struct hbg_graph *g)
     g->payload_top = g->pending_units = g->task_count = g->task_limit = 0;
     g->storage_count = g->storage_reach = 0;
     g->barrier = g->manual_begin = g->manual_depth = 0;
-    g->manual = g->failed = g->inner_open = false;
+    g->manual = g->failed = g->inner_open = g->unwritten_buffers = false;
     g->single = NULL;
     g->is_serial = g->input->serial;
     g->edge_count = g->reuse_edges = 0;

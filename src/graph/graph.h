@@ -62,6 +62,7 @@ enum { HBG__IRREGULAR_ALWAYS = 1, HBG__IRREGULAR_WIDE = 2 };
 enum { HBG__RECENT_MAX = 4, HBG__ANSWERS = 256, HBG__RECENT_LAYOUTS = 32, HBG__NUMBERS_MAX = 32 };
 
 #define HBG__NO_TYPE UINT32_MAX         /* no region has it */
+#define HBG__UNWRITTEN UINT32_MAX       /* in place of a generation, which none is: all arguments are `in`, so nobody waits for anybody and no history is kept */
 
 /* A thing that regions can name: a boundary argument, an intermediate, a device buffer. Its *home* is the storage whose
    history it shares: itself, or the first argument of its group. The short way of a read touches the first two lines, of a
@@ -111,6 +112,8 @@ static inline void hbg__storage_set_irregular(struct hbg__storage *s, uint32_t i
     if (irregular) s->cell_type = HBG__NO_TYPE;
     if (irregular) s->cell_layout = 0;  /* learnt again when it is regular */
 }
+
+static inline bool hbg__is_unwritten(const struct hbg__storage *home) { return home->generation == HBG__UNWRITTEN; }
 
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
 
@@ -163,6 +166,7 @@ struct hbg_graph {
     struct hbg__storage *storages;      /* origin of storage_arena */
     uint32_t *tails;                    /* per task: last in its waiter list */
     uint32_t barrier;                   /* mark of the last barrier */
+    bool unwritten_buffers;             /* arguments that have no history lie in buffers, which the build may name */
     bool manual;                        /* inside a manual scope */
     uint32_t manual_begin;              /* mark of the begin noop */
     uint32_t outer_barrier;             /* the last barrier before the begin: one inside orders what is inside */
@@ -344,6 +348,9 @@ bool hbg__scope_end_build(struct hbg_graph *g);    /* false: a scope is still op
 bool hbg__manual_note(struct hbg_graph *g, const struct hbg__access *access);
 /* Everybody since `from` whom nobody waits for, into g->gathered. */
 bool hbg__gather_leaves(struct hbg_graph *g, uint32_t from);
+/* The build may write buffers whose arguments are `in` (HBG__UNWRITTEN), since it names one, or could in a manual scope, which nothing can be put
+   before later. Nobody has noted who reads there: all tasks so far may. False: latched. */
+bool hbg__histories_begin(struct hbg_graph *g);
 
 /* ---- subgraph.c -------------------------------------------------------------------------------------------------- */
 

@@ -9,8 +9,9 @@ static const uint64_t first_threshold = 4096;
 
 bool hbg__hazard_new_generation(struct hbg_graph *g, uint32_t home)
 {
-    if (++g->generation == 0) {         /* 2^32 generations: no cell of any build may look current; this build's cells cannot be cleared */
-        hbg__graph_fail_limit(g, "generations of the hazard map", UINT32_MAX, UINT32_MAX, 1, "a build may make 2^32 whole writes; split it");
+    if (hbg__is_unwritten(&g->storages[home])) return true;
+    if (++g->generation == HBG__UNWRITTEN) {    /* no cell of any build may look current, and this build's cells cannot be cleared */
+        hbg__graph_fail_limit(g, "generations of the hazard map", UINT32_MAX, UINT32_MAX, 1, "a build may make less than 2^32 whole writes; split it");
         return false;
     }
     g->storages[home].generation = g->generation;

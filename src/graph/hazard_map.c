@@ -271,7 +271,7 @@ bool hbg__hazard_collect(struct hbg_graph *g, const struct hbg__access *access)
     struct collect c = { g, &g->storages[access->home], NULL, access->writes, ++g->question, 0, 0, NULL, 0 };
     struct hbg__span span = { .box = false };
     bool whole = access->place == HBG__ACCESS_WHOLE;
-    if (access->place == HBG__ACCESS_NONE) return true;
+    if (access->place == HBG__ACCESS_NONE || hbg__is_unwritten(c.s)) return true;
     if (whole && !access->writes && c.s->part_writer <= c.s->writer) return hbg__producer_add(g, c.s->writer);
     if (!whole && access->writes && !join_whole_readers(g, c.s)) return false;
     hbg__gather_begin(g);

@@ -21,6 +21,9 @@
  *
  * Readers: one mark inline, or a chain of blocks of three.
  *
+ * Only read. Where all arguments that share bytes are `in`, nobody can write, and no history is kept: a read is checked, and that is all. A build that
+ * names the buffer of such an argument could write it: from there on there is a history, and all tasks before are its readers.
+ *
  * Joins. An access that would collect more than HBG__JOIN_ABOVE producers in one storage gets one noop instead, and the noop
  * takes the place of what it has joined in the cells that the access touched, so that later accesses share it. It may come
  * after tasks that a later access of such a cell need not wait for: beyond so many producers, order is cheaper than edges.

@@ -220,7 +220,7 @@ bool hbg__hazard_note(struct hbg_graph *g, const struct hbg__access *access, uin
 {
     struct note n = { g, access->home, mark, 0, &access->view, access->writes, ++g->question, 0, 0 };
     struct hbg__storage *s = &g->storages[access->home];
-    if (access->place == HBG__ACCESS_NONE) return true;
+    if (access->place == HBG__ACCESS_NONE || hbg__is_unwritten(s)) return true;
     if (access->place == HBG__ACCESS_WHOLE) return note_whole(&n);
     bool first_write = access->writes && s->part_writer == 0;
     if (access->writes) s->part_writer = mark;

@@ -290,7 +290,7 @@ bool hbg__manual_note(struct hbg_graph *g, const struct hbg__access *access)
 
 static bool begin_manual(struct hbg_graph *g)
 {
-    if (!order_free_blocks(g)) return false;
+    if (!order_free_blocks(g) || !hbg__histories_begin(g)) return false;
     g->manual_begin = hbg__append_noop(g, NULL, 0, 0);
     g->manual_count = 0;
     g->manual_depth = g->scope_depth;

@@ -90,7 +90,11 @@ static inline bool hbg__is_cell_layout(const struct hbg_graph *g, const struct h
 static HBG_ALWAYS_INLINE bool hbg__short_cell(struct hbg_graph *g, struct hbg__short_task *t, uint32_t home_index, uint32_t index, bool writes)
 {
     struct hbg__storage *home = &g->storages[home_index];
-    struct hbg__cell *cell = hbg__cell_open(g, home, index);
+    struct hbg__cell *cell = hbg__cell_at(g, index);
+    if (HBG_UNLIKELY(cell->generation != home->generation)) {
+        if (hbg__is_unwritten(home)) return !writes;
+        hbg__cell_open(g, home, index);
+    }
     if (HBG_UNLIKELY(cell->parts || (writes && home->readers))) return false;
     uint32_t writer = cell->writer > home->writer ? cell->writer : home->writer;
     if (!writes) hbg__short_mark(g, t, writer);
@@ -106,6 +110,7 @@ static HBG_NO_INLINE bool hbg__short_whole(struct hbg_graph *g, struct hbg__shor
     const struct hbg__storage *s = &g->storages[home_index];
     if (!s->whole_layout || s->irregular || s->grid || r->offset_bytes || (s->flags & HBG__STORAGE_SHARED) ||
         !hbg__layout_is(hbg__layout_at(g, s->whole_layout), r)) return false;
+    if (hbg__is_unwritten(s)) return !writes;
     if (!writes) hbg__short_mark(g, t, s->writer);
     else if (!hbg__short_history(g, t, s->writer, s->readers)) return false;
     *t->noted++ = (struct hbg__short_access){ HBG__NIL, 2 * home_index + writes };

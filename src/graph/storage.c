@@ -6,8 +6,10 @@
  * first build of a graph or one that is larger than those before, are looked up. Device buffers carry their own handle instead and get a
  * storage at first use.
  */
+#include "graph/append.h"
 #include "graph/body.h"
 #include "graph/graph.h"
+#include "graph/hazard_map.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -116,6 +118,8 @@ static uint64_t hull_bytes(const struct hbg_region *r)
     return hbg__view_bounds(0, hbg_dtype_size(r->dtype), r->rank, r->shape, r->stride_bytes, &lo, &hi) ? (uint64_t)(hi - lo) : 0;
 }
 
+static bool is_only_read(const struct hbg_arg *arg) { return arg->kind == HBG_ARG_IN || arg->u.region.flags & HBG_REGION_READ_ONLY; }
+
 /* The argument shares its group with one before: that one is its home, and the longer one the parent. */
 static void join_group(struct hbg_graph *g, uint32_t home, uint32_t member)
 {
@@ -123,6 +127,7 @@ static void join_group(struct hbg_graph *g, uint32_t home, uint32_t member)
     struct hbg__storage *h = &g->storages[home], *m = &g->storages[member];
     m->home = home;
     h->flags |= HBG__STORAGE_SHARED;
+    if (!is_only_read(&arg[member].arg)) h->generation = 0;
     if (hull_bytes(&arg[member].arg.u.region) > hull_bytes(&arg[h->parent].arg.u.region)) h->parent = member;
 }
 
@@ -137,6 +142,8 @@ static bool add_boundary_region(struct hbg_graph *g, struct hbg__storage *s, con
     s->whole_layout = hbg__layout_of_region(g, &a->arg.u.region);
     if (*first != UINT32_MAX) { join_group(g, *first, index); return !g->failed; }
     *first = index;
+    if (is_only_read(&a->arg)) s->generation = HBG__UNWRITTEN;
+    g->unwritten_buffers = g->unwritten_buffers || (group->buffer && is_only_read(&a->arg));
     if (group->buffer) {
         uint64_t *known = hbg__map_u64_add(&g->buffer_map, group->buffer_handle, NULL);
         if (!known) { hbg__graph_fail_memory(g, "storages"); return false; }
@@ -187,6 +194,25 @@ bool hbg__storage_boundary(struct hbg_graph *g)
         if (b->arg[i].group != UINT32_MAX && !add_boundary_region(g, s, &b->arg[i], &first[b->arg[i].group])) return false;
     }
     count_from_arguments(g);
+    return true;
+}
+
+bool hbg__histories_begin(struct hbg_graph *g)
+{
+    uint32_t readers = 0, count = g->input->boundary.arg_count;
+    if (!g->unwritten_buffers) return true;
+    g->unwritten_buffers = false;
+    if (!hbg__gather_leaves(g, 0)) return false;
+    if (g->gathered_count > 0 && !(readers = hbg__append_noop(g, g->gathered, g->gathered_count, 0))) return false;
+    if (!hbg__graph_reserve(g, (void **)&g->accesses, &g->access_capacity, g->access_count + count + g->pending_units / 2 + 1, sizeof *g->accesses)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        struct hbg__storage *s = &g->storages[i];
+        if (!hbg__is_unwritten(s) || !g->input->boundary.group[s->group].buffer) continue;
+        s->generation = 0;
+        s->readers = readers;
+        if (s->grid && !hbg__hazard_new_generation(g, i)) return false;
+        g->accesses[g->access_count++] = (struct hbg__access){ .home = i, .place = HBG__ACCESS_WHOLE };    /* a task that is being submitted may have read it, too */
+    }
     return true;
 }
 
@@ -264,6 +290,7 @@ static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int
     if (boundary) {
         s->home = (uint32_t)*boundary;
         s->displacement = -(int64_t)g->storages[s->home].first;
+        if (hbg__is_unwritten(&g->storages[s->home]) && !hbg__histories_begin(g)) return NULL;
         grow_to_buffer(g, &g->storages[s->home], size_bytes);
     }
     if (is_argument && !hbg__graph_serialize(g)) return NULL;

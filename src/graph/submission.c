@@ -147,6 +147,7 @@ static inline bool put_short(struct hbg_graph *g, struct hbg__short_task *t, con
     if (layout == home->cell_layout && home->cell_type != HBG__NO_TYPE)
         return hbg__hazard_fast_cell(home, r->offset_bytes + own->displacement - home->fast_origin, &cell) && hbg__short_cell(g, t, own->home, cell, writes);
     if (own != home || layout != home->whole_layout || home->irregular || home->grid || r->offset_bytes || home->flags & HBG__STORAGE_SHARED) return false;
+    if (hbg__is_unwritten(home)) return !writes;
     if (!writes) hbg__short_mark(g, t, home->writer);
     else if (!hbg__short_history(g, t, home->writer, home->readers)) return false;
     *t->noted++ = (struct hbg__short_access){ HBG__NIL, 2 * own->home + writes };

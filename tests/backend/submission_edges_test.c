@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* submission_edges_test.c - to the build around it a submission is a task that accesses its list: of random lists, some of tasks and some of
- * bodies, those that share bytes which one of them writes are ordered, and not many more than where all are tasks. Nothing is executed. With
- * HBG_TEST_SEED a failure is seen again. */
+ * bodies, those that share bytes which one of them writes are ordered, and not many more than where all are tasks. In some
+ * arguments are only read: one overlaps another that is written, one lies in a buffer that the build names later on, and writes. Nothing is executed. With HBG_TEST_SEED a failure
+ * is seen again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,6 +31,9 @@ enum { OVERLAPPING, APART, BUFFER, STORAGES, PART = 3, PART_BEGIN = 4, PART_END 
 struct access { uint64_t reads[STORAGES], writes[STORAGES]; };
 static struct access accessed[STEPS_OF_A_PLAN];
 static struct hbg_task task[STEPS_OF_A_PLAN];
+
+static bool has_part(const struct plan *plan) { return plan->seed % 5 < 2; }
+static bool is_read(const struct plan *plan, int argument) { return plan->seed % 10 < 2 && argument != 1 && argument <= PART; }
 
 static int draw(struct hbg__rng *rng, int low, int high) { return (int)hbg__rng_between(rng, low, high); }
 
@@ -60,18 +64,21 @@ static uint64_t elements_of(const struct hbg_region *r, int first)
     return all;
 }
 
-static struct hbg_arg draw_arg(struct hbg__rng *rng, const struct hbg_args *args, bool has_grid, int reads, struct access *access)
+static struct hbg_arg draw_arg(struct hbg__rng *rng, const struct hbg_args *args, const struct plan *plan, struct access *access)
 {
+    bool has_grid = plan->seed % 2;
+    int reads = plan->seed % 3 ? 5 : 30;
     int which = draw(rng, 0, (int)args->count);         /* the last is the buffer as such, of which a part may be an argument */
     struct hbg_region x = which < (int)args->count ? hbg_args_region(args, which) : hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(ELEMENTS));
     if (which == PART) {
         struct hbg_region part = draw(rng, 0, 1) ? x : hbg_cell(x, HBG_SHAPE(4), HBG_SHAPE(draw(rng, 0, 2)));
         access->reads[BUFFER] |= elements_of(&part, PART_BEGIN);
+        if (is_read(plan, PART)) return hbg_in(part);
         access->writes[BUFFER] |= elements_of(&part, PART_BEGIN);
         return hbg_inout(part);
     }
     struct hbg_region r = has_grid ? draw_view(rng, x) : draw(rng, 0, 3) ? x : hbg_cell(x, HBG_SHAPE(4), HBG_SHAPE(draw(rng, 0, 5)));
-    int how = draw(rng, 0, reads + 4), storage = which < 2 ? OVERLAPPING : which == 2 ? APART : BUFFER;
+    int how = is_read(plan, which) ? 0 : draw(rng, 0, reads + 4), storage = which < 2 ? OVERLAPPING : which == 2 ? APART : BUFFER;
     uint64_t elements = elements_of(&r, which == 1 ? ELEMENTS - OVERLAP : 0);
     if (how == reads + 4) return hbg_untracked(r);
     if (how != reads && how != reads + 1) access->reads[storage] |= elements;
@@ -92,11 +99,14 @@ static void build(struct hbg_graph *g, const struct hbg_args *args, const void *
     for (int i = 0; i < STEPS_OF_A_PLAN; i++) {
         struct hbg_arg list[REGIONS + 1];
         size_t count = 0;
-        for (int regions = draw(&rng, 1, REGIONS); regions > 0; regions--) list[count++] = draw_arg(&rng, args, plan->seed % 2, plan->seed % 3 ? 5 : 30, &accessed[i]);
+        for (int regions = draw(&rng, 1, REGIONS); regions > 0; regions--) list[count++] = draw_arg(&rng, args, plan, &accessed[i]);
         if (i && draw(&rng, 0, 15) == 0) list[count++] = hbg_after(task[draw(&rng, 0, i - 1)]);
         bool body = draw(&which, 0, 99) < plan->bodies;
         struct hbg_arg_list all = { list, count };
+        bool manual = !body && draw(&which, 0, 15) == 0;
+        if (manual) hbg_scope_begin(g, HBG_SCOPE_MANUAL);
         task[i] = body ? hbg_subgraph(g, KEY("none"), no_body, all) : hbg_submit_args(g, 0, all);
+        if (manual) hbg_scope_end(g);
         if (task[i].id == UINT32_MAX && hbg_graph_error(g, NULL) == HBG_OK) hbg_graph_fail(g, 1, "a step was lost");
         if (draw(&rng, 0, 60) == 0) hbg_barrier(g);
     }
@@ -120,7 +130,9 @@ static uint64_t check_plan(struct hbg_device *device, const struct plan *plan)
         hbg_inout(HOST_I32(memory, ELEMENTS)), hbg_inout(HOST_I32(memory + ELEMENTS - OVERLAP, ELEMENTS)), hbg_inout(HOST_I32(apart, ELEMENTS)),
         hbg_inout(hbg_slice(hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(ELEMENTS)), 0, PART_BEGIN, PART_END)),
     };
-    program_edges(program, (struct hbg_arg_list){ arg, plan->seed % 5 < 2 ? 4 : 3 }, &edges);
+    for (int i = 0; i <= PART; i++)
+        if (is_read(plan, i)) arg[i].kind = HBG_ARG_IN;
+    program_edges(program, (struct hbg_arg_list){ arg, has_part(plan) ? 4 : 3 }, &edges);
     closure_of_edges(&closure, &edges, false);
     for (int i = 0; i < STEPS_OF_A_PLAN; i++)
         for (int j = i + 1; j < STEPS_OF_A_PLAN; j++)
