@@ -216,21 +216,21 @@ static void many_to_many(struct hbg_graph *g, const struct hbg_args *args, const
 /* ---- the table ---- */
 
 static const struct bench_shape shapes[BENCH_SHAPE_COUNT] = {
-    [BENCH_ARGS] = { "args", args_of_64, BUFFERS, { { SIDE * TILE, SIDE * TILE }, 2 }, NULL },
-    [BENCH_ARGS_OF_3] = { "args of 3", args_of_3, 3, { { SIDE * TILE, SIDE * TILE }, 2 }, NULL },
-    [BENCH_CHAIN] = { "chain", chain, 1, { { BLOCK }, 1 }, "chain" },
-    [BENCH_INDEPENDENT] = { "independent", independent, 1, { { TASKS * BLOCK }, 1 }, "independent" },
-    [BENCH_WAVEFRONT] = { "wavefront", wavefront, 1, { { WAVE_SIDE * TILE, WAVE_SIDE * TILE }, 2 }, "wavefront" },
-    [BENCH_CHOLESKY] = { "cholesky", cholesky, 1, { { SIDE * TILE, SIDE * TILE }, 2 }, "cholesky" },
-    [BENCH_GEMM] = { "gemm", gemm, 3, { { GEMM_SIDE * TILE, GEMM_SIDE * TILE }, 2 }, "gemm" },
-    [BENCH_TREE] = { "tree", tree, 1, { { LEAVES * BLOCK }, 1 }, "reduction" },
-    [BENCH_RANDOM] = { "random", random_reads, 1, { { TASKS * BLOCK }, 1 }, "random" },
-    [BENCH_LAYERED] = { "layered", layered, 1, { { LAYERS * LAYER * BLOCK }, 1 }, "layered" },
-    [BENCH_WHOLE] = { "whole, tiles, whole", whole_and_tiles, 1, { { SIDE * TILE, SIDE * TILE }, 2 }, NULL },
-    [BENCH_TRANSPOSED] = { "transposed", transposed, 2, { { SIDE * TILE, SIDE * TILE }, 2 }, NULL },
-    [BENCH_RESHAPED] = { "reshaped", reshaped, 1, { { SIDE * TILE, SIDE * TILE }, 2 }, NULL },
-    [BENCH_ASKEW] = { "reshaped, askew", askew, 1, { { SIDE * TILE, SIDE * TILE }, 2 }, NULL },
-    [BENCH_MANY_TO_MANY] = { "1000 x 1000", many_to_many, 1, { { MANY * BLOCK }, 1 }, NULL },
+    [BENCH_ARGS] = { "args", args_of_64, BUFFERS, { { SIDE * TILE, SIDE * TILE }, 2 }, 0, NULL },
+    [BENCH_ARGS_OF_3] = { "args of 3", args_of_3, 3, { { SIDE * TILE, SIDE * TILE }, 2 }, 0, NULL },
+    [BENCH_CHAIN] = { "chain", chain, 1, { { BLOCK }, 1 }, 0, "chain" },
+    [BENCH_INDEPENDENT] = { "independent", independent, 1, { { TASKS * BLOCK }, 1 }, 0, "independent" },
+    [BENCH_WAVEFRONT] = { "wavefront", wavefront, 1, { { WAVE_SIDE * TILE, WAVE_SIDE * TILE }, 2 }, 0, "wavefront" },
+    [BENCH_CHOLESKY] = { "cholesky", cholesky, 1, { { SIDE * TILE, SIDE * TILE }, 2 }, 0, "cholesky" },
+    [BENCH_GEMM] = { "gemm", gemm, 3, { { GEMM_SIDE * TILE, GEMM_SIDE * TILE }, 2 }, 2, "gemm" },
+    [BENCH_TREE] = { "tree", tree, 1, { { LEAVES * BLOCK }, 1 }, 0, "reduction" },
+    [BENCH_RANDOM] = { "random", random_reads, 1, { { TASKS * BLOCK }, 1 }, 0, "random" },
+    [BENCH_LAYERED] = { "layered", layered, 1, { { LAYERS * LAYER * BLOCK }, 1 }, 0, "layered" },
+    [BENCH_WHOLE] = { "whole, tiles, whole", whole_and_tiles, 1, { { SIDE * TILE, SIDE * TILE }, 2 }, 0, NULL },
+    [BENCH_TRANSPOSED] = { "transposed", transposed, 2, { { SIDE * TILE, SIDE * TILE }, 2 }, 0, NULL },
+    [BENCH_RESHAPED] = { "reshaped", reshaped, 1, { { SIDE * TILE, SIDE * TILE }, 2 }, 0, NULL },
+    [BENCH_ASKEW] = { "reshaped, askew", askew, 1, { { SIDE * TILE, SIDE * TILE }, 2 }, 0, NULL },
+    [BENCH_MANY_TO_MANY] = { "1000 x 1000", many_to_many, 1, { { MANY * BLOCK }, 1 }, 0, NULL },
 };
 
 const struct bench_shape *hbg__bench_shape(enum bench_shape_id id) { return &shapes[id]; }

@@ -15,8 +15,9 @@ struct bench_size { int64_t tasks, args; };
 struct bench_shape {
     const char *name;
     hbg_build_fn *build;                /* params: struct bench_size */
-    uint32_t buffers;                   /* boundary arguments, all inout */
+    uint32_t buffers;                   /* boundary arguments: the first ones `in`, the others `inout` */
     struct hbg_shape extent;            /* of each, in elements */
+    uint32_t inputs;                    /* how many are `in` */
     const char *dag;                    /* what bench/dag calls this graph; NULL: it has none such */
 };
 

@@ -50,8 +50,10 @@ bool hbg__bench_program_open(struct bench *b, struct bench_stage *stage, struct 
     options.kernel_count = hbg__bench_kernel_count();
     options.pure_build = pure;
     options.error = &b->error;
-    for (uint32_t i = 0; i < shape->buffers; i++)
-        p->arg[i] = hbg_inout(hbg_buffer_region(stage->buffer[i], 0, HBG_F32, shape->extent));
+    for (uint32_t i = 0; i < shape->buffers; i++) {
+        struct hbg_region x = hbg_buffer_region(stage->buffer[i], 0, HBG_F32, shape->extent);
+        p->arg[i] = i < shape->inputs ? hbg_in(x) : hbg_inout(x);
+    }
     p->list = (struct hbg_arg_list){ p->arg, shape->buffers };
     p->program = NULL;
     enum hbg_status status = hbg_program_create(stage->device, &options, &p->program);
