@@ -10,7 +10,7 @@
  *     metg.c       the smallest task that is half efficient
  *     real.c       tiled Cholesky and GEMM, with the matrices of tiles.c
  *     others.c     other runtimes, as children; beside.c: as cases
- *     replay.c     what subgraphs cost, with the graphs of replay_shapes.c
+ *     replay.c     what subgraphs cost, with the graphs of workloads/shapes
  *     measure.c    interleaved batches
  *     machine.c    what it ran on
  *     report.c     the table and the JSON

@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "bench/bench.h"
-#include "bench/replay_shapes.h"
+#include "workloads/shapes/replay_shapes.h"
 
 enum { VALUES_MAX = 256, SETS = 16, CELL = 16, WORKERS_MAX = 2 };
 
@@ -44,6 +44,22 @@ static void next_run(struct replay_case *r)
     if (r->is_new) r->serial = ++last_serial;
     r->arg[0] = hbg_i32((int32_t)(r->arg[0].u.bits + 1) & 63);     /* the position: it is bound, and no guard */
 }
+
+/* ---- kernels of 1 to 2 us, on the shapes ---- */
+
+/* for as many nanoseconds as the table says */
+static int spin(const struct hbg_task_view *t)
+{
+    uint64_t end_ns = hbg__clock_ns() + *(const uint64_t *)t->user;
+    while (hbg__clock_ns() < end_ns) continue;
+    return 0;
+}
+
+static const uint64_t short_ns = 1000, middle_ns = 1500, long_ns = 2000;
+#define SLOW(place, text, expected)                                                                                                      \
+    { .id = (place), .name = (text), .run = spin, .signature = (expected),                                                               \
+      .user = (place) == REPLAY_ATTEND ? &long_ns : (place) == REPLAY_PROJECT ? &middle_ns : &short_ns },
+static const struct hbg_kernel slow_kernels[REPLAY_KERNELS] = { REPLAY_EACH_KERNEL(SLOW) };
 
 /* ---- inside the build function ---- */
 
@@ -300,7 +316,7 @@ static bool add_device(struct bench *b, struct work *w, uint32_t workers)
     struct stage *s = &w->device[workers - 1];
     for (uint32_t i = 0; i < ON_DEVICE; i++) {
         struct replay_case *r = &w->made[w->count];
-        const struct hbg_kernel *kernels = cases[i].slow ? hbg__replay_slow_kernels : hbg__replay_kernels;
+        const struct hbg_kernel *kernels = cases[i].slow ? slow_kernels : hbg__replay_kernels;
         struct hbg_program **plain = cases[i].replayed ? &r->plain : &r->program;
         if (!hbg__bench_wants(b, cases[i].name) || (cases[i].slow && workers < WORKERS_MAX)) continue;
         w->count++;
