@@ -161,12 +161,17 @@ void hbg__crash_watch(const char *command, const char *name, const struct hbg_wo
     watched.command = command;
     watched.name = name;
     watched.loaded = workload != NULL;
-    watched.kernel = workload ? workload->kernels : NULL;
-    watched.kernel_count = workload ? workload->kernel_count : 0;
+    hbg__crash_kernels(workload ? workload->kernels : NULL, workload ? workload->kernel_count : 0);
     (void)!sigaltstack(&stack, NULL);                   /* refused: a stack that is used up ends the command with the signal */
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < SIGNAL_COUNT; i++)
         sigaction(signals[i].number, &action, NULL);
+}
+
+void hbg__crash_kernels(const struct hbg_kernel *kernels, size_t count)
+{
+    watched.kernel = kernels;
+    watched.kernel_count = count;
 }
 
 void hbg__crash_inside(const char *function)

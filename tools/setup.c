@@ -7,6 +7,7 @@
 #include "setup.h"
 
 #include "cli.h"
+#include "crash.h"
 #include "descriptor.h"
 #include "tensor_file.h"
 
@@ -81,6 +82,17 @@ bool hbg__setup_assign(struct hbg_setup *s, const char *assignment)
     free(param->value);
     param->value = value;
     return true;
+}
+
+bool hbg_setup_given(struct hbg_setup *s, const char *name, struct hbg_shape *shape)
+{
+    const struct setup_param *param = find_param(s, name, strlen(name));
+
+    if (!param)
+        return hbg__given_find(s, name, shape);
+    if (shape)
+        shape->rank = 0;
+    return param->given;
 }
 
 const char *hbg_setup_text(struct hbg_setup *s, const char *name)
@@ -254,6 +266,17 @@ void hbg_setup_params(struct hbg_setup *s, const void *params, size_t size_bytes
     free(s->params);
     s->params = copy;
     s->params_size = size_bytes;
+}
+
+void hbg_setup_kernels(struct hbg_setup *s, const struct hbg_kernel *kernels, size_t count)
+{
+    if (!kernels)
+        hbg__setup_fail(s, false, "the workload changes its kernels, and names none");
+    if (s->failed)
+        return;
+    s->workload.kernels = kernels;
+    s->workload.kernel_count = count;
+    hbg__crash_kernels(kernels, count);
 }
 
 struct setup_tensor *hbg__setup_find_tensor(struct hbg_setup *s, const char *name)

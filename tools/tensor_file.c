@@ -63,7 +63,7 @@ bool hbg__given_add(struct hbg_setup *s, const char *assignment, const char *equ
     return true;
 }
 
-bool hbg_setup_given(struct hbg_setup *s, const char *name, struct hbg_shape *shape)
+bool hbg__given_find(struct hbg_setup *s, const char *name, struct hbg_shape *shape)
 {
     const struct setup_given *given = find_given(s, name);
 

@@ -11,6 +11,9 @@
 /* "query=q.npy", with `equals` at its =: opens the file; which tensors there are is known after inputs. False: s->text. */
 bool hbg__given_add(struct hbg_setup *s, const char *assignment, const char *equals);
 
+/* Is the tensor given? shape: may be NULL, else that of the array in its file. */
+bool hbg__given_find(struct hbg_setup *s, const char *name, struct hbg_shape *shape);
+
 /* A tensor that is being declared: its file is read, if there is one. False: it does not fit, s->text. */
 bool hbg__given_take(struct hbg_setup *s, const struct setup_tensor *t);
 

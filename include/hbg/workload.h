@@ -68,13 +68,13 @@ HBG_API const char *hbg_setup_text(struct hbg_setup *s, const char *name);
 HBG_API uint64_t hbg_setup_random(struct hbg_setup *s);
 
 /**
- * hbg_setup_given - whether the command line gives a tensor as a file, query=q.npy; only in `inputs`.
+ * hbg_setup_given - whether the command line gives a parameter, or a tensor as a file, query=q.npy; only in `inputs`.
  *
- * shape       out  may be NULL: the shape of the array in the file, if there is one
+ * shape       out  may be NULL: the shape of the array in the file; of a parameter none, rank 0
  *
- * For inputs whose parameters or other tensors follow from it. The memory that hbg_setup_tensor() returns then holds the file's
- * elements, and after `inputs` it does again, whatever was filled in: a workload need not ask. A name that is a parameter as well is
- * the parameter's on the command line.
+ * For parameters that mean nothing beside others, and for inputs whose parameters or other tensors follow from a file. The memory that
+ * hbg_setup_tensor() returns then holds the file's elements, and after `inputs` it does again, whatever was filled in: a workload need
+ * not ask. A name that is a parameter as well is the parameter's on the command line.
  */
 HBG_API bool hbg_setup_given(struct hbg_setup *s, const char *name, struct hbg_shape *shape);
 
@@ -98,6 +98,15 @@ HBG_API void hbg_setup_scalar(struct hbg_setup *s, const char *name, struct hbg_
  * hbg_setup_params - the parameters of the build function, copied; only in `inputs`.
  */
 HBG_API void hbg_setup_params(struct hbg_setup *s, const void *params, size_t size_bytes);
+
+/**
+ * hbg_setup_kernels - other kernels than the descriptor's; only in `inputs`, and in `golden`, which is called for --verify alone.
+ *
+ * kernels     in   borrowed until the command ends
+ *
+ * For parameters that decide which graph it is, and for a graph whose kernels do nothing: to be verified, it can have others that do.
+ */
+HBG_API void hbg_setup_kernels(struct hbg_setup *s, const struct hbg_kernel *kernels, size_t count);
 
 /**
  * hbg_setup_input - what the runs are given in an `in` or `inout` tensor; for `golden`. Borrowed.

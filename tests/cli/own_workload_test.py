@@ -39,7 +39,15 @@ static int last(const struct hbg_task_view *t)
     if (p->where[0] == 'k') crash(p->where[1]);
     return count(t);
 }
+static int twice(const struct hbg_task_view *t)
+{
+    const struct params *p = HBG_VIEW(const struct params, t, 1);
+    if (p->where[0] == 'o') crash(p->where[1]);
+    count(t);
+    return count(t);
+}
 static const struct hbg_kernel kernels[] = { HBG_KERNEL(0, count, "inout i32"), HBG_KERNEL(1, last, "inout i32, bytes") };
+static const struct hbg_kernel others[] = { HBG_KERNEL(0, count, "inout i32"), HBG_KERNEL(1, twice, "inout i32, bytes") };
 static void build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     const struct params *p = params;
@@ -56,13 +64,16 @@ static int inputs(struct hbg_setup *s)
     if (p.where[0] == 'i') crash(p.where[1]);
     hbg_setup_tensor(s, "x", HBG_ARG_INOUT, HBG_I32, HBG_SHAPE(1));
     hbg_setup_params(s, &p, sizeof p);
+    if (p.where[0] == 'o') hbg_setup_kernels(s, others, 2);
+    if (p.where[0] == 'z') hbg_setup_kernels(s, NULL, 2);
     return 0;
 }
 static int golden(struct hbg_setup *s)
 {
+    if (hbg_setup_text(s, "where")[0] == 'v') hbg_setup_kernels(s, others, 2);
     int32_t *x = hbg_setup_expected(s, "x");
     if (hbg_setup_text(s, "where")[0] == 'g') crash(hbg_setup_text(s, "where")[1]);
-    if (x) *x = (int32_t)hbg_setup_i64(s, "n") + 1;
+    if (x) *x = (int32_t)hbg_setup_i64(s, "n") + (hbg_setup_text(s, "where")[0] == 'v' ? 2 : 1);
     return 0;
 }
 static int report(struct hbg_setup *s)
@@ -140,6 +151,7 @@ CRASHES = [
     ("ki", "kernel `last` crashed in task 5 on worker [01]: SIGILL, no such instruction, at 0x"),
     ("kd", "kernel `last` crashed in task 5 on worker [01]: " + OVERFLOW + "a worker's stack has 2 MiB: put large arrays into scratch memory .*"),
     ("kw", "kernel `last` crashed in task 5 on worker [01]: SIGSEGV, a bad address, 0x"),
+    ("os", "kernel `twice` crashed in task 5 on worker [01]: " + SEGV),
     ("bs", "its function `build` crashed: " + SEGV),
     ("is", "its function `inputs` crashed: " + SEGV),
     ("gf", "its function `golden` crashed: " + FPE),
@@ -170,6 +182,12 @@ def check_good(path, folder):
     done = run("run", path, "--verify", "--device", "cpu:workers=2", "n=7")
     assert done.returncode == 0 and done.stderr == "" and "verified                 yes" in done.stdout, (done.stdout, done.stderr)
     assert re.search(r"^workload +own n=7, the others at their defaults$", done.stdout, re.M), done.stdout
+    for kernels in ("", "v"):       # with --verify the reference puts others in the place of the descriptor's
+        done = run("run", path, "--verify", "--device", "cpu:workers=2", f"where={kernels}")
+        assert done.returncode == 0 and "verified                 yes" in done.stdout, (done.stdout, done.stderr)
+    done = run("describe", path, "where=o")
+    assert done.returncode == 0 and "1 of twice" in done.stdout, (done.stdout, done.stderr)
+    check_refused(1, "hbg run: own: the workload changes its kernels, and names none", "run", path, "where=z")
     done = run("list", path)
     assert done.stdout == f"own\n    a chain\n    n=5     tasks before the last one\n    where=  a place and a way to crash\n    tensors: hbg list {path} --tensors\n", done.stdout
     done = run("describe", path, "n=7")

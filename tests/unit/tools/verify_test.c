@@ -271,8 +271,10 @@ static void expect_misuse(struct hbg_setup *s, bool misused, const char *text)
 static void parameters(void **state)
 {
     struct hbg_setup *s = fresh();
+    struct hbg_shape shape = HBG_SHAPE(7);
     (void)state;
 
+    assert_false(hbg_setup_given(s, "n", NULL));
     assert_int_equal(hbg_setup_i64(s, "n"), 4);
     assert_true(hbg__setup_assign(s, "n=12"));
     assert_true(hbg__setup_assign(s, "name="));
@@ -281,6 +283,9 @@ static void parameters(void **state)
     assert_true(hbg_setup_f64(s, "scale") == 1e-3);
     assert_string_equal(hbg_setup_text(s, "name"), "");
     assert_false(s->failed);
+    assert_true(hbg_setup_given(s, "n", &shape) && hbg_setup_given(s, "name", NULL));
+    assert_int_equal(shape.rank, 0);
+    assert_false(hbg_setup_given(s, "y", NULL));
     assert_false(hbg__setup_assign(s, "scal=1"));
     expect_misuse(s, true, "workload test has no parameter `scal`; did you mean `scale`?");
 
