@@ -34,3 +34,21 @@ int hbg__workload_param(struct hbg_setup *s, const char *name, int64_t least, in
         snprintf(text, sizeof text, "%s must be between %lld and %lld", name, lo, hi);
     return hbg_setup_fail(s, text);
 }
+
+int hbg__workload_word(struct hbg_setup *s, const char *name, const char *const *words, int *place)
+{
+    const char *given = hbg_setup_text(s, name);
+    char text[160];
+    int length;
+
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(given, words[i]) != 0)
+            continue;
+        *place = i;
+        return 0;
+    }
+    length = snprintf(text, sizeof text, "%s must be %s", name, words[0]);
+    for (int i = 1; words[i] && length < (int)sizeof text; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length, "%s%s", words[i + 1] ? ", " : " or ", words[i]);
+    return hbg_setup_fail(s, text);
+}

@@ -37,6 +37,9 @@ enum { WORKLOAD_TILE_MOST = 32768 };
 /* a whole parameter from least to most (INT64_MAX: no limit): 0 and the value, or the failure that hbg_setup_fail() latched */
 int hbg__workload_param(struct hbg_setup *s, const char *name, int64_t least, int64_t most, int64_t *value);
 
+/* a parameter that is one of the words, two or more, NULL behind the last: 0 and its place among them, or the latched failure, which names them */
+int hbg__workload_word(struct hbg_setup *s, const char *name, const char *const *words, int *place);
+
 /* a number in [-1, 1) with 24 random bits: the same number in f32 and in f64 */
 static inline double workload_uniform(struct hbg_setup *s)
 {

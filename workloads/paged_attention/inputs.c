@@ -14,8 +14,9 @@
 
 int hbg__paged_attention_params(struct hbg_setup *s, struct paged_attention_params *p)
 {
-    const char *dtype = hbg_setup_text(s, "dtype");
+    static const char *const dtypes[] = { "f32", "bf16", NULL };
     int64_t context_len;
+    int dtype;
 
     memset(p, 0, sizeof *p);
     if (hbg__workload_param(s, "batch", 0, INT32_MAX, &p->batch) || hbg__workload_param(s, "heads", 1, PAGED_QUERY_MOST, &p->heads)
@@ -28,9 +29,9 @@ int hbg__paged_attention_params(struct hbg_setup *s, struct paged_attention_para
         return hbg_setup_fail(s, "heads times head_dim must be at most 65536");
     if (p->heads % p->kv_heads)
         return hbg_setup_fail(s, "heads must be a multiple of kv_heads");
-    if (strcmp(dtype, "f32") != 0 && strcmp(dtype, "bf16") != 0)
-        return hbg_setup_fail(s, "dtype must be f32 or bf16");
-    p->dtype = strcmp(dtype, "f32") == 0 ? HBG_F32 : HBG_BF16;
+    if (hbg__workload_word(s, "dtype", dtypes, &dtype))
+        return -1;
+    p->dtype = dtype == 0 ? HBG_F32 : HBG_BF16;
     p->columns = workload_cells(context_len, p->block_size);
     return 0;
 }
