@@ -178,6 +178,24 @@ def submissions():
     check("norm" not in run([*base, "--limit", "6"]).stdout.split("\n\n")[1].replace("norm1", "").replace("norm2", ""), "a submission is closed")
 
 
+def shapes():
+    """So do the shapes for measuring: their submissions and tasks are counted as they are described."""
+    for shape, outer, inside, submissions, definitions, nodes in (("qwen3", 47, 11087, 40, 1, 277), ("dsv4", 129, 1131, 20, 7, 743)):
+        plain, told = (json.loads(run(["describe", "decoder", f"shape={shape}", f"subgraph={n}", "--format", "json", "--open", "--limit", "100000"]).stdout)
+                       for n in (0, 1))
+        outside = [task for task in told["graph"] if "submission" not in task and task.get("kernel") != "noop"]
+        check((len(outside), told["submissions"], told["definitions"]) == (outer, submissions, definitions), f"{shape}: {len(outside)} outer tasks")
+        check(told["bodies"] == [{"name": "layer", "submissions": submissions}], f"{shape}: bodies")
+        check(plain["tasks"] == told["tasks"] == inside and plain["longest_chain"] == told["longest_chain"], f"{shape}: {told['tasks']} tasks")
+        kernels = [{k["name"]: k["tasks"] for k in t["kernels"] if k["name"] != "noop"} for t in (plain, told)]
+        check(kernels[0] == kernels[1], f"{shape}: subgraphs change the kernels: {kernels}")
+        sizes = {}
+        for task in told["graph"]:
+            if "submission" in task and task["kernel"] != "noop":
+                sizes[task["submission"]] = sizes.get(task["submission"], 0) + 1
+        check(sum(set(sizes.values())) == nodes and sum(sizes.values()) == inside - outer + submissions, f"{shape}: {sorted(sizes.values())}")
+
+
 def limits():
     text = run(["describe", "vector", "--limit", "2"]).stdout
     check("\n1 step" in text and "\n2 " not in text and "more (--limit)" in text, "--limit 2")
@@ -219,6 +237,7 @@ same_before_and_after()
 numbers_agree()
 numbers_agree("--open")
 submissions()
+shapes()
 limits()
 files()
 refusals()

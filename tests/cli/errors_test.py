@@ -66,6 +66,12 @@ MISUSES = [
     (["run", "decoder", "head_dim=31"], "hbg run: decoder: head_dim must be even: its elements are turned in pairs"),
     (["run", "decoder", "page=2000"], "hbg run: decoder: page must be between 1 and 1024"),
     (["run", "decoder", "subgraph=2"], "hbg run: decoder: subgraph must be 0 or 1"),
+    (["run", "decoder", "shape=qwen"], "hbg run: decoder: shape must be custom, qwen3 or dsv4\n"),
+    (["run", "decoder", "shape="], "hbg run: decoder: shape must be custom, qwen3 or dsv4\n"),
+    (["run", "decoder", "shape=qwen3", "subgraph=2"], "hbg run: decoder: subgraph must be 0 or 1"),
+    *[(["run", "decoder", "shape=dsv4", f"{name}=1"], f"hbg run: decoder: {name} means nothing with shape=dsv4, whose tasks are given\n")
+      for name in ("layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "context", "batch", "tile", "page", "splits")],
+    (["run", "decoder", "shape=custom", "layers=0"], "hbg run: decoder: layers must be between 1 and 4096"),
     (["run", "gp", "noise=-1"], "hbg run: gp: noise must not be negative"),
     (["run", "gp", "trend_length=0"], "hbg run: gp: trend_length must be above zero"),
     (["run", "gp", "predict="], "hbg run: gp: predict: entry 1, ``, is empty where a number is needed"),

@@ -27,13 +27,13 @@ def listed(*arguments, status=0):
     return done.stderr if status else done.stdout
 
 
-def check_tensors(name, folder):
+def check_tensors(name, params, folder):
     """What is listed is what is written: names, types, shapes; and what is `in` or `inout` can be given."""
-    lines = listed(name, "--tensors", *SMALL[name]).splitlines()
+    lines = listed(name, "--tensors", *params).splitlines()
     found = [re.fullmatch(r"    (\w+) +(in|out|inout) +(b?[fiu]\d+) +(\([\d, ]*\))  numpy: (\S+)", line).groups() for line in lines]
     assert found and len({line.index("(") for line in lines}) == 1, lines
     paths = {tensor: os.path.join(folder, tensor + ".npy") for tensor, *_ in found}
-    run = [HBG, "run", name, *SMALL[name], "--rounds", "1", "--warmup", "0"]
+    run = [HBG, "run", name, *params, "--rounds", "1", "--warmup", "0"]
     subprocess.run([*run, "--out-npy", ",".join(f"{tensor}={path}" for tensor, path in paths.items())], check=True, capture_output=True, timeout=60)
     for tensor, _, dtype, shape, descr in found:
         with open(paths[tensor], "rb") as file:
@@ -42,7 +42,7 @@ def check_tensors(name, folder):
         assert descr == ("<u2" if dtype == "bf16" else f"<{dtype[0]}{int(dtype[1:]) // 8}"), (tensor, dtype, descr)
     given = [f"{tensor}={paths[tensor]}" for tensor, access, *_ in found if access != "out"]
     subprocess.run([*run, *given], check=True, capture_output=True, timeout=60)
-    assert listed(name, "--tensors", *SMALL[name], *given).splitlines() == lines
+    assert listed(name, "--tensors", *params, *given).splitlines() == lines
 
 
 def main():
@@ -58,7 +58,9 @@ def main():
         for line in lines[2:]:
             assert re.fullmatch(r"    \w+=\S* +\S.{3,}", line) and len(line) <= 150, line
         with tempfile.TemporaryDirectory() as folder:
-            check_tensors(name, folder)
+            check_tensors(name, SMALL[name], folder)
+    with tempfile.TemporaryDirectory() as folder:
+        check_tensors("decoder", ["shape=dsv4"], folder)
     assert "(512, 512)" in listed("matmul", "--tensors")
     assert listed("--tensors", status=2) == "hbg list: --tensors shows those of one workload, and its name is missing\n"
     assert listed("matmul", "--tensors", "q=1", status=2).startswith("hbg list: workload matmul has no parameter `q`; ")

@@ -20,5 +20,7 @@ cholesky n=150 tile=32
 paged_attention batch=4 heads=4 head_dim=33 block_size=7 context_len=40 spread=30 dtype=bf16
 decoder layers=2 hidden=33 heads=6 kv_heads=3 head_dim=10 ffn=70 context=40 batch=3 tile=16 page=7 splits=3
 decoder layers=2 hidden=24 ffn=40 context=30 subgraph=0
+decoder shape=dsv4
+decoder shape=dsv4 subgraph=0
 gp tile=100
 WORKLOADS

@@ -30,6 +30,7 @@ WORKLOADS = [
     ["paged_attention", "batch=3", "heads=6", "kv_heads=2", "head_dim=20", "block_size=16", "context_len=70", "spread=70"],
     ["paged_attention", "batch=4", "heads=4", "head_dim=33", "block_size=7", "context_len=40", "spread=30", "dtype=bf16"],
     ["paged_attention", "batch=2", "context_len=0"],
+    ["decoder", "shape=dsv4"],
     ["decoder", "layers=3", "hidden=33", "heads=6", "kv_heads=3", "head_dim=10", "ffn=70", "context=40", "batch=3", "tile=16", "page=7", "splits=3"],
     ["decoder", "layers=1", "hidden=20", "heads=1", "kv_heads=1", "head_dim=2", "ffn=1", "context=0", "batch=1", "tile=64", "splits=5"],
     ["gp", "tile=100"],
@@ -102,6 +103,25 @@ def subgraphs_leave_the_same_bits():
         seen = {run_json(*workload, f"subgraph={subgraph}", "--device", device, "--verify", "--rounds", "5")["digest"]
                 for device in DEVICES for subgraph in (0, 1)}
         assert len(seen) == 1, (workload, seen)
+
+
+def shapes_for_measuring():
+    """Bodies are recorded once; the kernels are empty, and with --verify they are not."""
+    for shape, tasks, bodies, submissions in (("qwen3", 11087, 1, 40), ("dsv4", 1131, 7, 20)):
+        base = ["decoder", f"shape={shape}"]
+        told = run_json(*base, "--rounds", "2", "--explain")
+        assert (told["tasks"], told["verified"], told["parameters"]["shape"]) == (tasks, False, shape), told
+        assert (told["explain"]["bodies_recorded"], told["explain"]["bodies_replayed"]) == (bodies, submissions - bodies), told
+        plain = run_json(*base, "subgraph=0", "--rounds", "2", "--verify", "--explain")
+        assert (plain["tasks"], plain["verified"], plain["explain"]["bodies_recorded"]) == (tasks, True, 0), plain
+        with tempfile.TemporaryDirectory() as folder:
+            first, again, verified = (os.path.join(folder, name + ".npy") for name in ("first", "again", "verified"))
+            run_json(*base, "--rounds", "1", "--out-npy", f"keys={first}")
+            run_json(*base, f"keys={first}", "--rounds", "1", "--seed", "2", "--out-npy", f"keys={again}")
+            told = run_json(*base, f"keys={first}", "--rounds", "1", "--verify", "--out-npy", f"keys={verified}")
+            assert told["digest"] == plain["digest"], (told, plain)
+            first, again, verified = (open(path, "rb").read() for path in (first, again, verified))
+            assert first == again != verified, shape
 
 
 def explained():
@@ -278,7 +298,7 @@ def interrupted_run_keeps_old_files():
 
 
 if __name__ == "__main__":
-    for test in (every_device_same_bits, a_hundred_rounds, subgraphs_leave_the_same_bits, explained, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
+    for test in (every_device_same_bits, a_hundred_rounds, subgraphs_leave_the_same_bits, shapes_for_measuring, explained, seeds, without_verify, gp_against_known_values, gp_on_own_table, json_file_and_text,
                  text_lists_what_was_asked, times_of_runs_in_flight, copies_lie_between_launch_and_start, failing_kernel, progress_on_a_terminal, interrupted_run_keeps_old_files, info):
         test()
         print("ok", test.__name__)

@@ -50,6 +50,10 @@ def main():
         spec = f"sim:workers={number + 1},seed={number},memory=discrete,poison=1,mode={('random', 'few')[number % 2]}"
         done = run("run", name, *smaller.get(name, ()), "--rounds", "1", "--verify", "--device", spec)
         check(done.returncode == 0 and "verified" in done.stdout, done)
+    for seed in range(4):               # a model by its tasks: every task at the right time, once
+        spec = f"sim:workers={2 + seed},seed={seed},poison=1,mode={('random', 'few', 'round', 'all')[seed]}"
+        done = run("run", "decoder", "shape=dsv4", f"subgraph={seed % 3 % 2 ^ 1}", "--rounds", "1", "--verify", "--device", spec)
+        check(done.returncode == 0 and "verified                 yes" in done.stdout, done)
 
 
 main()

@@ -250,6 +250,11 @@ def check_subgraphs(path, folder):
         check_nesting(shown)
         assert sum(e["ph"] == "b" for e in shown) == sum(e["ph"] == "e" for e in shown) == (7 * 3 if subgraph else 0)
     assert shapes[0][:2] == shapes[1][:2] and (shapes[0][2], shapes[1][2]) == (0, 3), shapes
+    for subgraph in (0, 1):
+        hbg("run", "decoder", "shape=dsv4", f"subgraph={subgraph}", "--trace", path, "--trace-level", "task", "--rounds", "3")
+        shapes.append(shape(path))
+    assert shapes[2][:2] == shapes[3][:2] and (shapes[2][2], shapes[3][2]) == (0, 20) and sum(shapes[3][0].values()) == 1131, shapes
+    hbg("run", "decoder", "layers=3", "hidden=64", "ffn=96", "context=60", "--trace", path, "--trace-level", "task", "--rounds", "3")
     assert " in decoder layer " in hbg("trace", path, "--critical-path").stdout
 
 

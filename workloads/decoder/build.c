@@ -110,8 +110,13 @@ static void layer_body(struct hbg_graph *g, const struct hbg_args *args, const v
 void hbg__decoder_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     const struct decoder_params *p = params;
-    struct hbg_region x = hbg_args_region(args, DECODER_OUT);
+    struct hbg_region x;
 
+    if (p->measuring) {
+        hbg__replay_build(g, args, &p->replay);
+        return;
+    }
+    x = hbg_args_region(args, DECODER_OUT);
 #define OF(tensor) hbg_index(hbg_args_region(args, tensor), 0, i)
     hbg_submit(g, DECODER_COPY, hbg_in(hbg_args_region(args, DECODER_X)), hbg_out(x));
     for (int32_t i = 0; i < p->layers; i++) {

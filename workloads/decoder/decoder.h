@@ -21,10 +21,13 @@
  *
  * Projections and silu_mul are a task a tile of `tile` outputs, append is one a key head, attend one a request, key head and
  * share. The same function submits a layer as the body of a subgraph, which all layers share, and task by task.
+ *
+ * Another `shape` than custom has tensors, graph and kernels of workloads/shapes instead: tasks alone, which compute nothing.
  */
 #ifndef HBG_WORKLOADS_DECODER_H
 #define HBG_WORKLOADS_DECODER_H
 
+#include "workloads/shapes/replay_shapes.h"
 #include "workloads/workloads.h"
 
 /* the largest page: a kernel holds the scores of one on its stack */
@@ -40,6 +43,8 @@ struct decoder_params {
     struct decoder_shape shape;
     int32_t layers;
     int32_t subgraph;                   /* 1: a layer is a subgraph; 0: its tasks are submitted one by one */
+    bool measuring;                     /* a shape for measuring, which is in `replay`; nothing else is set */
+    struct replay_params replay;
 };
 
 /* boundary positions of the graph */
@@ -58,7 +63,10 @@ enum { DECODER_NO_PAGE = 2 };           /* a kernel's code: the table names no p
 
 extern const struct hbg_kernel hbg__decoder_kernels[DECODER_KERNEL_COUNT];
 
-/* the workload's parameters, checked: 0, or the failure that hbg_setup_fail() latched */
+/* the parameter shape: 0 and whether it is one for measuring, and which; or the latched failure */
+int hbg__decoder_measuring(struct hbg_setup *s, bool *measuring, enum replay_shape_id *id);
+
+/* the workload's other parameters, checked: 0, or the failure that hbg_setup_fail() latched */
 int hbg__decoder_params(struct hbg_setup *s, struct decoder_params *params, int64_t *page, int64_t *position);
 int hbg__decoder_inputs(struct hbg_setup *s);
 void hbg__decoder_build(struct hbg_graph *g, const struct hbg_args *args, const void *params);

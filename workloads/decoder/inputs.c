@@ -8,9 +8,28 @@
  */
 #include "decoder.h"
 
+#include "workloads/shapes/replay_check.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+static const char *const params[] = {
+    "shape=custom  as the others say; qwen3 or dsv4: the tasks of a model, for measuring, whose kernels are empty unless --verify is given",
+    "layers=4  of the decoder",
+    "hidden=256  elements of a token's state",
+    "heads=8  of queries; a multiple of kv_heads",
+    "kv_heads=2  of keys and values",
+    "head_dim=32  elements of a head; even",
+    "ffn=512  elements between the two projections of a layer's second half",
+    "context=500  tokens of each request in the cache, and so the position of the new one",
+    "batch=2  requests",
+    "tile=64  outputs of a projection that one task makes",
+    "page=16  tokens of a page of the cache",
+    "splits=4  tasks that share the tokens of a request and key head",
+    "subgraph=1  submit each layer as a subgraph, 0: its tasks one by one",
+    NULL,
+};
 
 enum { SIDE_MOST = 1 << 20, HEADS_MOST = 1 << 12, DIM_MOST = 1 << 12 };
 
@@ -112,40 +131,75 @@ static int fill_layers(struct hbg_setup *s, const struct decoder_params *p, int6
         && fill(s, "w2", HBG_ARG_IN, HBG_SHAPE(layers, hidden, ffn), 1.0 / sqrt((double)ffn)) ? 0 : -1;
 }
 
-int hbg__decoder_inputs(struct hbg_setup *s)
+int hbg__decoder_measuring(struct hbg_setup *s, bool *measuring, enum replay_shape_id *id)
 {
-    struct decoder_params params;
-    const int32_t *table;
-    int64_t page, position, columns, pages;
+    static const char *const shapes[] = { "custom", "qwen3", "dsv4", NULL };
+    static const enum replay_shape_id ids[] = { REPLAY_SHAPE_COUNT, REPLAY_QWEN3, REPLAY_DSV4 };
+    int place;
 
-    if (hbg__decoder_params(s, &params, &page, &position))
+    if (hbg__workload_word(s, "shape", shapes, &place))
         return -1;
-    columns = workload_cells(position + 1, page);
-    hbg_setup_scalar(s, "position", hbg_i32((int32_t)position));
-    table = fill_table(s, params.shape.batch, columns);
-    if (!table || size_cache(s, params.shape.batch, columns, table, &pages)
-        || !fill(s, "x", HBG_ARG_IN, HBG_SHAPE(params.shape.batch, params.shape.hidden), 1.0) || fill_layers(s, &params, page, pages)
-        || !hbg_setup_tensor(s, "out", HBG_ARG_OUT, HBG_F32, HBG_SHAPE(params.shape.batch, params.shape.hidden)))
-        return -1;
-    hbg_setup_params(s, &params, sizeof params);
+    *measuring = place > 0;
+    *id = ids[place];
     return 0;
 }
 
-static const char *const params[] = {
-    "layers=4  of the decoder",
-    "hidden=256  elements of a token's state",
-    "heads=8  of queries; a multiple of kv_heads",
-    "kv_heads=2  of keys and values",
-    "head_dim=32  elements of a head; even",
-    "ffn=512  elements between the two projections of a layer's second half",
-    "context=500  tokens of each request in the cache, and so the position of the new one",
-    "batch=2  requests",
-    "tile=64  outputs of a projection that one task makes",
-    "page=16  tokens of a page of the cache",
-    "splits=4  tasks that share the tokens of a request and key head",
-    "subgraph=1  submit each layer as a subgraph, 0: its tasks one by one",
-    NULL,
-};
+/* a shape for measuring is what it is: all that would change a custom one is refused */
+static int refuse_others(struct hbg_setup *s)
+{
+    char name[32], text[160];
+
+    for (int i = 0; params[i]; i++) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(params[i], "="), params[i]);
+        if (strcmp(name, "shape") == 0 || strcmp(name, "subgraph") == 0 || !hbg_setup_given(s, name, NULL))
+            continue;
+        snprintf(text, sizeof text, "%s means nothing with shape=%s, whose tasks are given", name, hbg_setup_text(s, "shape"));
+        return hbg_setup_fail(s, text);
+    }
+    return 0;
+}
+
+static int measuring_inputs(struct hbg_setup *s, enum replay_shape_id id)
+{
+    struct decoder_params p;
+    int32_t subgraph;
+
+    memset(&p, 0, sizeof p);
+    p.measuring = true;
+    if (refuse_others(s) || narrow_param(s, "subgraph", 0, 1, &subgraph) || hbg__replay_inputs(s, id, !subgraph, &p.replay))
+        return -1;
+    hbg_setup_params(s, &p, sizeof p);
+    return 0;
+}
+
+static int custom_inputs(struct hbg_setup *s)
+{
+    struct decoder_params p;
+    const int32_t *table;
+    int64_t page, position, columns, pages;
+
+    if (hbg__decoder_params(s, &p, &page, &position))
+        return -1;
+    columns = workload_cells(position + 1, page);
+    hbg_setup_scalar(s, "position", hbg_i32((int32_t)position));
+    table = fill_table(s, p.shape.batch, columns);
+    if (!table || size_cache(s, p.shape.batch, columns, table, &pages)
+        || !fill(s, "x", HBG_ARG_IN, HBG_SHAPE(p.shape.batch, p.shape.hidden), 1.0) || fill_layers(s, &p, page, pages)
+        || !hbg_setup_tensor(s, "out", HBG_ARG_OUT, HBG_F32, HBG_SHAPE(p.shape.batch, p.shape.hidden)))
+        return -1;
+    hbg_setup_params(s, &p, sizeof p);
+    return 0;
+}
+
+int hbg__decoder_inputs(struct hbg_setup *s)
+{
+    enum replay_shape_id id;
+    bool measuring;
+
+    if (hbg__decoder_measuring(s, &measuring, &id))
+        return -1;
+    return measuring ? measuring_inputs(s, id) : custom_inputs(s);
+}
 
 const struct hbg_workload hbg__decoder_workload = {
     WORKLOAD_PARTS(decoder, DECODER_KERNEL_COUNT),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* replay_shapes.h - programs whose layers are bodies of subgraphs: the graphs of `hbg bench replay`.
+/* replay_shapes.h - programs whose layers are bodies of subgraphs: the graphs of `hbg bench replay` and, but for the body of 1,000, of
+ * `hbg run decoder shape=..`.
  *
  * A body is a layer of a decoder by its tasks: norm, a projection in tiles, rotate, then for each head append, attend in splits and
  * combine, a projection, add; norm, a projection, silu_mul, a projection, add. How many tiles, heads and splits make it up is a
