@@ -61,6 +61,13 @@ void hbg__arena_close(struct hbg__arena *arena)
     *arena = (struct hbg__arena){ 0 };
 }
 
+void hbg__arena_trim(struct hbg__arena *arena, size_t below, size_t above)
+{
+    size_t low = hbg__round_up(below, PAGE_BYTES), high = hbg__round_up(above, PAGE_BYTES);
+    if (low < arena->below_reserved && munmap(arena->origin - arena->below_reserved, arena->below_reserved - low) == 0) arena->below_reserved = arena->below = low;
+    if (high < arena->above_reserved && munmap(arena->origin + high, arena->above_reserved - high) == 0) arena->above_reserved = arena->above = high;
+}
+
 /* Make [from, from + bytes) accessible and touch it in bulk. Advice that the kernel does not know is no error. */
 static bool commit(unsigned char *from, size_t bytes)
 {

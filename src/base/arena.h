@@ -9,9 +9,9 @@
  * reservation is full the arena moves to one of twice the size: nobody keeps absolute addresses across a grow.
  *
  * Pages are touched in bulk, in steps that double, with huge pages advised: a first touch by the program itself costs more
- * than a hundred tasks. Committed pages stay until close.
+ * than a hundred tasks. Committed pages stay until close, but for those of an arena that is done with growing.
  *
- * Deliberately not here: sub-allocation, freeing of parts, locks. One thread grows an arena at a time.
+ * Deliberately not here: sub-allocation, freeing of other parts, locks. One thread grows an arena at a time.
  */
 #ifndef HBG_BASE_ARENA_H
 #define HBG_BASE_ARENA_H
@@ -33,6 +33,9 @@ bool hbg__arena_open(struct hbg__arena *arena, size_t reserve_bytes, bool two_si
 
 /* Commit at least [origin - below, origin + above); contents are kept, the origin may move. False: no memory, nothing changed. */
 bool hbg__arena_grow(struct hbg__arena *arena, size_t below, size_t above);
+
+/* Give back what lies outside of [origin - below, origin + above), of pages and of address space: the arena is not to grow any more. */
+void hbg__arena_trim(struct hbg__arena *arena, size_t below, size_t above);
 
 void hbg__arena_close(struct hbg__arena *arena);
 

@@ -112,6 +112,7 @@ void hbg__definition_take_image(struct hbg__definition *d, struct hbg__recording
         d->head = head;
         d->arena = recording->arena;
         recording->arena = (struct hbg__arena){ .origin = NULL };
+        hbg__arena_trim(&d->arena, above, head->image_bytes - above);
     }
     d->image_hash = hbg__hash_bytes(d->head, d->head->image_bytes, 0);
 }
