@@ -85,7 +85,7 @@ static void a_node_that_fails(struct hbg_device *device, const struct device_kin
         check_text(&error, depth);
         assert_int_equal(error.code, 42);
         char skipped[64];
-        snprintf(skipped, sizeof skipped, "; %d tasks were skipped", depth + 1);       /* the last of each body around it, and the last task */
+        snprintf(skipped, sizeof skipped, "; %d tasks, noops and bodies were skipped", depth + 1);       /* the last of each body around it, and the last task */
         if (!strstr(error.text, skipped)) fail_msg("%s", error.text);
         hbg_program_destroy(program);
     }
@@ -127,7 +127,7 @@ static void a_node_that_runs_long(struct hbg_device *device, const struct device
         assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
         assert_int_equal(hbg_run_finish(run, &result), HBG_E_CANCELLED);
         char skipped[64];
-        snprintf(skipped, sizeof skipped, " and %d were skipped", depth + 1);
+        snprintf(skipped, sizeof skipped, " and %d tasks, noops and bodies were skipped", depth + 1);
         if (!strstr(result.error.text, skipped)) fail_msg("%s", result.error.text);
         hbg_program_destroy(program);
     }
