@@ -76,6 +76,7 @@ struct hbg__definition {
     uint64_t guard_bytes_size;
     const struct hbg__image_head *head;
     uint64_t image_hash;
+    uint32_t levels;                    /* of bodies: its own, and those inside of each other in it */
     uint64_t task_count;                /* with those of bodies inside, without noops that hbg inserted and submissions */
     size_t block_bytes;                 /* of this struct with all that it points to, but for the image */
     void *image_block;                  /* of a large image NULL: it stays in the arena that it was built in */

@@ -24,6 +24,7 @@ struct match {
     struct hbg_graph *g;
     const struct hbg__definition *d;
     struct hbg_arg_list list;
+    hbg_build_fn *fn;
     const char *what;                   /* the first thing that does not fit; NULL: all does */
     uint32_t arg;                       /* whose thing it is; HBG__NO_ARG: of none */
     enum hbg__body_miss reason;
@@ -231,6 +232,9 @@ static bool fits_values(struct match *m)
 static bool fits(struct match *m)
 {
     bool shared;
+    const struct hbg__body *around = m->g->input->body;
+    if (m->d->depends_on_store && m->d->key.fn != m->fn) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "its function, which cannot be compared");
+    if (m->d->levels > HBG__BODY_DEPTH_MAX - (around ? around->depth : 0)) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "how deep it would be nested");
     if (m->d->owner && m->d->owner != m->g->input->owner) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "the program whose memory it is guarded by");
     if (m->g->input->limit_heap_bytes && m->d->head->heap_bytes > hbg__heap_room(m->g)) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the heap that its intermediates need");
     return fits_positions(m, &shared) && (HBG_LIKELY(!shared && !m->d->shares) || fits_groups(m)) && (m->d->guard_count == 0 || fits_values(m));
@@ -262,7 +266,7 @@ static uint32_t rank_of(const struct hbg__definition *d) { return 2u * d->wholes
 /* Try a definition that would be better than the best so far. */
 static bool fits_better(struct hbg__call *call, const struct hbg__definition *d, uint32_t *best, struct match *first)
 {
-    struct match m = { .g = call->g, .d = d, .list = call->list };
+    struct match m = { .g = call->g, .d = d, .list = call->list, .fn = call->fn };
     if (rank_of(d) >= *best) return false;
     if (fits(&m)) {
         *best = rank_of(d);

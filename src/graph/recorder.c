@@ -124,7 +124,12 @@ static struct hbg__definition *make(struct hbg__call *call, struct terms terms)
     if (!d) { hbg__graph_fail_memory(g, "definitions"); return NULL; }
     mark_written(inner, r);
     if (r->named_count) memcpy(d->named, r->named, r->named_count * sizeof *d->named);
-    for (uint32_t i = 0; i < r->named_count; i++) d->names_buffers = d->names_buffers || d->named[i].kind == HBG__NAMED_BUFFER;
+    d->levels = 1;
+    for (uint32_t i = 0; i < r->named_count; i++) {
+        const struct hbg__definition *inside = d->named[i].definition;
+        if (inside && inside->levels >= d->levels) d->levels = inside->levels + 1;
+        d->names_buffers = d->names_buffers || d->named[i].kind == HBG__NAMED_BUFFER;
+    }
     d->depends_on_store = hbg__depends_on_store(r);
     r->named_count = 0;
     copy_boundary(d, g->bodies);
@@ -200,10 +205,17 @@ const struct hbg__known *hbg__record_body(struct hbg__call *call, bool wholes)
     return NULL;
 }
 
+static bool is_same_image(const struct hbg__definition *a, const struct hbg__definition *b)
+{
+    return a->image_hash == b->image_hash && a->head->image_bytes == b->head->image_bytes && memcmp(a->head, b->head, a->head->image_bytes) == 0;
+}
+
+/* Of one function there may be several that fit; what another one submits must be the same. Bodies inside are named beside them. */
 static bool is_same_body(const struct hbg__definition *a, const struct hbg__definition *b)
 {
     const struct hbg__definition_key *x = &a->key, *y = &b->key;
-    return x->kernel_set == y->kernel_set && x->params_size == y->params_size && strcmp(x->name, y->name) == 0 && memcmp(x->params, y->params, x->params_size) == 0;
+    return a == b || (x->kernel_set == y->kernel_set && x->params_size == y->params_size && strcmp(x->name, y->name) == 0 &&
+                      memcmp(x->params, y->params, x->params_size) == 0 && (x->fn == y->fn || is_same_image(a, b)));
 }
 
 bool hbg__name_the_same(const struct hbg__named *a, uint32_t a_count, const struct hbg__named *b, uint32_t b_count)
@@ -220,7 +232,7 @@ bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *d)
 {
     struct hbg_graph *g = call->g;
     uint32_t groups;
-    if (d->depends_on_store) return true;
+    if (d->depends_on_store) return true;      /* and match.c lets it fit its own function alone */
     if (!group(call, &groups) || !build(call, (struct terms){ d->wholes, d->is_serial, d->heap_outside_bytes }, groups)) return false;
     const struct hbg__recording *again = &g->bodies->recording;
     bool same = again->image_bytes == d->head->image_bytes && memcmp(again->head, d->head, again->image_bytes) == 0 &&

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bodies_found_deep_inside_test.c - a definition that was found was taken however deep it would be nested: definitions lay in each other without limit, and
+ * HBG_VERIFY_REPLAY, which records where the limit is kept, found another image. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <hbg/describe.h>
+#include <hbg/hbg.h>
+#include "support/devices.h"
+#include "support/program.h"
+#include "support/steps.h"
+
+enum { DEPTH_MAX = 32, STEP = DEPTH_MAX - 1, TIMES = 3 };
+
+static void deep(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    int32_t left = *(const int32_t *)params - 1;
+    struct hbg_arg_list list = HBG_ARGS(hbg_inout(hbg_args_region(args, 0)));
+    hbg_submit(g, ADD, list.arg[0], hbg_i32(left));
+    if (left > 0) hbg_subgraph(g, HBG_KEY("deep", left), deep, list);
+}
+
+/* The second and the third come to what the one before has recorded. */
+static void build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    for (int32_t k = STEP; k <= TIMES * STEP; k += STEP) hbg_subgraph(g, HBG_KEY("deep", k), deep, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+}
+
+static int deepest(struct hbg_run run)
+{
+    struct hbg_graph_info graph = HBG_OPTIONS(graph_info);
+    int most = 0;
+    assert_int_equal(hbg_run_graph(run, &graph), HBG_OK);
+    for (uint32_t id = 0; id < graph.slot_count; id++) {
+        int depth = -1;
+        for (uint32_t at = id; at != UINT32_MAX; depth++) {
+            struct hbg_task_info task = HBG_OPTIONS(task_info);
+            assert_int_equal(hbg_run_task(run, at, &task), HBG_OK);
+            at = task.parent;
+        }
+        if (depth > most) most = depth;
+    }
+    return most;
+}
+
+static void no_deeper_than_the_limit(struct hbg_device *device, const struct device_kind *kind)
+{
+    struct hbg_program *program = PROGRAM(device, build, steps);
+    int32_t x[1] = { 0 }, want = 0;
+    struct hbg_run run;
+    (void)kind;
+    assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), NULL, &run), HBG_OK);
+    assert_int_equal(deepest(run), DEPTH_MAX);
+    assert_int_equal(hbg_run_launch(run), HBG_OK);
+    assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
+    assert_int_equal(hbg_run_finish(run, NULL), HBG_OK);
+    for (int32_t k = STEP; k <= TIMES * STEP; k += STEP) want += k * (k - 1) / 2;
+    assert_int_equal(x[0], want);
+    hbg_program_destroy(program);
+}
+
+static void verified(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    setenv("HBG_VERIFY_REPLAY", "1", 1);
+    struct hbg_device *device = device_open(kind->spec, NULL);
+    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_program *program = PROGRAM(device, build, steps);
+    for (int i = 0; i < 2; i++) {
+        int32_t x[1] = { 0 };
+        program_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), NULL, NULL);
+    }
+    hbg_program_destroy(program);
+    device_close(device);
+}
+
+int main(void)
+{
+    static const struct device_test tests[] = { DEVICE_TEST(no_deeper_than_the_limit), DEVICE_TEST(verified) };
+    return DEVICE_TESTS_RUN(tests);
+}
