@@ -12,7 +12,6 @@
 #include "ab/measure.h"
 #include "ab/report.h"
 #include "ab/simulate.h"
-#include "ab/student.h"
 #include "cli.h"
 #include "exclusive.h"
 #include "same_file.h"
@@ -20,7 +19,6 @@
 #include <hbg/hbg.h>
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -245,31 +243,13 @@ static int recheck(const struct typed *typed)
     return status;
 }
 
-/* How often an effect that is there is found, beside what theory says. */
-static void simulate_power(uint32_t blocks, uint64_t seed)
-{
-    double sd = hbg__ab_simulate(&hbg__ab_scenarios[0], 0.0, blocks, TRIALS, seed).sd;
-
-    printf("\n%-38s %14s %14s\n", "an effect of .. deviations of a block", "found", "noncentral t");
-    for (double size = .4; size < 1.7; size += .4)
-        printf("%-38.1f %12.1f %% %12.1f %%\n", size, 100 * hbg__ab_simulate(&hbg__ab_scenarios[0], size * sd, blocks, TRIALS, seed + 1).interval,
-               100 * hbg__student_power(size * sqrt(blocks), blocks - 1.0, .05));
-}
-
 static int simulate(const struct typed *typed)
 {
     uint64_t blocks = BLOCKS, seed = 1;
 
     if (!hbg__cli_take("ab", "--blocks", typed->blocks, 2, SIMULATED_MOST, &blocks) || !hbg__cli_take("ab", "--seed", typed->seed, 0, UINT64_MAX, &seed))
         return CLI_MISUSED;
-    printf("%d comparisons of two equal arms each, %" PRIu64 " blocks, seed %" PRIu64 "\n\n%-16s %18s %18s\n", TRIALS, blocks, seed, "the machine",
-           "interval excludes 0", "FASTER or SLOWER");
-    for (size_t i = 0; i < hbg__ab_scenario_count; i++) {
-        struct ab_rates rates = hbg__ab_simulate(&hbg__ab_scenarios[i], 0.0, (uint32_t)blocks, TRIALS, seed + i);
-        printf("%-16s %17.2f %% %16.2f %%\n", hbg__ab_scenarios[i].name, 100 * rates.interval, 100 * rates.verdict);
-        fflush(stdout);
-    }
-    simulate_power((uint32_t)blocks, seed);
+    hbg__ab_simulate_print(stdout, (uint32_t)blocks, TRIALS, seed);
     return CLI_OK;
 }
 

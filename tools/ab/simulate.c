@@ -6,7 +6,9 @@
 
 #include "base/rng.h"
 #include "tools/ab/judge.h"
+#include "tools/ab/student.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 enum { ROUNDS = 30 };
@@ -120,4 +122,27 @@ struct ab_rates hbg__ab_simulate(const struct ab_scenario *scenario, double effe
     rates.verdict = good ? rates.verdict / trials : NAN;
     rates.sd = good ? sqrt(rates.sd / trials) : NAN;
     return rates;
+}
+
+/* How often an effect that is there is found, beside what theory says. */
+static void print_power(FILE *file, uint32_t blocks, uint32_t trials, uint64_t seed)
+{
+    double sd = hbg__ab_simulate(&hbg__ab_scenarios[0], 0.0, blocks, trials, seed).sd;
+
+    fprintf(file, "\n%-38s %14s %14s\n", "an effect of .. deviations of a block", "found", "noncentral t");
+    for (double size = .4; size < 1.7; size += .4)
+        fprintf(file, "%-38.1f %12.1f %% %12.1f %%\n", size, 100 * hbg__ab_simulate(&hbg__ab_scenarios[0], size * sd, blocks, trials, seed + 1).interval,
+                100 * hbg__student_power(size * sqrt(blocks), blocks - 1.0, .05));
+}
+
+void hbg__ab_simulate_print(FILE *file, uint32_t blocks, uint32_t trials, uint64_t seed)
+{
+    fprintf(file, "%" PRIu32 " comparisons of two equal arms each, %" PRIu32 " blocks, seed %" PRIu64 "\n\n%-16s %18s %18s\n", trials, blocks, seed, "the machine",
+            "interval excludes 0", "FASTER or SLOWER");
+    for (size_t i = 0; i < hbg__ab_scenario_count; i++) {
+        struct ab_rates rates = hbg__ab_simulate(&hbg__ab_scenarios[i], 0.0, blocks, trials, seed + i);
+        fprintf(file, "%-16s %17.2f %% %16.2f %%\n", hbg__ab_scenarios[i].name, 100 * rates.interval, 100 * rates.verdict);
+        fflush(file);
+    }
+    print_power(file, blocks, trials, seed);
 }

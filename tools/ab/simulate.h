@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* In logarithms, .01 is about 1 %. Batches scatter by 2 % and rounds by 5 % in every scenario. */
 struct ab_scenario {
@@ -30,5 +31,8 @@ extern const size_t hbg__ab_scenario_count;
 
 /* `effect` is that of B, in logarithms. All interval rates are NaN if there is no memory. */
 struct ab_rates hbg__ab_simulate(const struct ab_scenario *scenario, double effect, uint32_t blocks, uint32_t trials, uint64_t seed);
+
+/* All scenarios, and how often effects of some sizes are found. */
+void hbg__ab_simulate_print(FILE *file, uint32_t blocks, uint32_t trials, uint64_t seed);
 
 #endif
