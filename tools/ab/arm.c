@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -352,6 +353,46 @@ static bool fact_of_file(struct ab_facts *facts, const char *name, const char *p
     return hbg__ab_fact(facts, name, "%s", *line ? line : "not told");
 }
 
+/* The number of the installation tells machines of one kind apart; it is nobody else's business, so that its hash is told. */
+static bool look_at_machine(struct ab_facts *facts)
+{
+    static const char salt[] = "hbg ab: ";
+    uint64_t hash = hash_bytes(UINT64_C(0xcbf29ce484222325), (const unsigned char *)salt, sizeof salt);
+    char line[256] = "";
+    FILE *file = fopen("/etc/machine-id", "re");
+
+    if (file && !fgets(line, sizeof line, file))
+        line[0] = '\0';
+    if (file)
+        fclose(file);
+    line[strcspn(line, "\n")] = '\0';
+    if (!*line && gethostname(line, sizeof line - 1) != 0)
+        return hbg__ab_fact(facts, "machine", "not told");
+    return hbg__ab_fact(facts, "machine", "%016" PRIx64, hash_bytes(hash, (const unsigned char *)line, strlen(line)));
+}
+
+/* "0-3,6": the CPUs that this process may use. */
+static const char *allowed(char *text, size_t size)
+{
+    cpu_set_t set;
+    size_t used = 0;
+
+    text[0] = '\0';
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return "not told";
+    for (int first = 0; first < CPU_SETSIZE && used < size; first++) {
+        int last = first;
+
+        if (!CPU_ISSET(first, &set))
+            continue;
+        while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set))
+            last++;
+        used += (size_t)snprintf(text + used, size - used, last > first ? "%s%d-%d" : "%s%d", used ? "," : "", first, last);
+        first = last;
+    }
+    return text;
+}
+
 bool hbg__ab_host_look(struct ab_facts *facts)
 {
     static const struct { const char *name, *path; } files[] = {
@@ -367,7 +408,7 @@ bool hbg__ab_host_look(struct ab_facts *facts)
     };
     static const char *const of_cpu[] = { "model name", "microcode" };
     struct host_info host;
-    bool good = true;
+    bool good = look_at_machine(facts);
     char line[512];
 
     for (size_t i = 0; i < sizeof of_cpu / sizeof *of_cpu; i++) {
@@ -389,7 +430,36 @@ bool hbg__ab_host_look(struct ab_facts *facts)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         good = good && fact_of_file(facts, files[i].name, files[i].path);
     hbg__host_info_get(&host);
-    good = good && hbg__ab_fact(facts, "affinity", "%d of %ld CPUs", host.processors_allowed, host.processors_online);
+    good = good && hbg__ab_fact(facts, "affinity", "%d of %ld CPUs: %s", host.processors_allowed, host.processors_online, allowed(line, sizeof line));
     good = good && (host.quota > 0.0 ? hbg__ab_fact(facts, "CPU limit", "%g CPUs", host.quota) : hbg__ab_fact(facts, "CPU limit", "none"));
     return good && hbg__ab_fact(facts, "compiler of hbg", "%s", __VERSION__);
+}
+
+/* ---- around the arms ---- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool hbg__ab_surroundings_look(struct ab_facts *facts)
+{
+    static const char *const begin[] = { "HBG_TRACE", "HBG_VERIFY_REPLAY", "OMP_", "GOMP_", "KMP_", "OPENBLAS_", "GOTO_", "BLIS_", "MKL_", "STARPU_", "TBB_",
+                                         "LD_", "MALLOC_", "GLIBC_TUNABLES", "CUDA_", "NVIDIA_", "LANG", "LC_" };
+    const char *found[WORDS_MOST];
+    size_t count = 0;
+    char folder[PATH_MAX];
+    bool good = hbg__ab_fact(facts, "folder", "%s", getcwd(folder, sizeof folder) ? folder : "not told");
+
+    for (char **variable = environ; *variable && count < WORDS_MOST; variable++)
+        for (size_t i = 0; i < sizeof begin / sizeof *begin; i++)
+            if (strncmp(*variable, begin[i], strlen(begin[i])) == 0) {
+                found[count++] = *variable;
+                break;
+            }
+    if (count)
+        qsort(found, count, sizeof *found, by_text);
+    for (size_t i = 0; i < count; i++)
+        good = good && hbg__ab_fact(facts, "variable", "%s", found[i]);
+    return good;
 }

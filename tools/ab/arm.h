@@ -20,7 +20,11 @@ int hbg__ab_arms_compare(struct ab_facts *differences, const struct ab_facts *a,
    last of which is doubled. NULL: no memory. The caller frees it. */
 char *hbg__ab_words(const char *command);
 
-/* The machine, as far as it stays the same. False: no memory. */
+/* The machine, as far as it stays the same. "machine" is a hash of its number, not the number. False: no memory. */
 bool hbg__ab_host_look(struct ab_facts *facts);
+
+/* What both arms find around them: "folder", and "variable" for each variable of the environment that is known to change how fast programs
+   are, in the order of the alphabet. False: no memory. */
+bool hbg__ab_surroundings_look(struct ab_facts *facts);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,8 +122,54 @@ static void facts(void **state)
     hbg__ab_facts_free(&found);
 }
 
+/* The machine by a hash, the CPUs by number. */
+static void host(void **state)
+{
+    struct ab_facts all = { NULL, 0 }, one = { NULL, 0 };
+    cpu_set_t before, set;
+    int last = -1;
+    char wanted[32];
+    (void)state;
+
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        last = CPU_ISSET(i, &before) ? i : last;
+    CPU_ZERO(&set);
+    CPU_SET(last, &set);
+    assert_true(hbg__ab_host_look(&all));
+    assert_int_equal(sched_setaffinity(0, sizeof set, &set), 0);
+    assert_true(hbg__ab_host_look(&one));
+    assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
+    assert_int_equal(strlen(hbg__ab_fact_get(&one, "machine")), 16);
+    assert_string_equal(hbg__ab_fact_get(&one, "machine"), hbg__ab_fact_get(&all, "machine"));
+    snprintf(wanted, sizeof wanted, " CPUs: %d", last);
+    assert_non_null(strstr(hbg__ab_fact_get(&one, "affinity"), wanted));
+    assert_ptr_equal(strstr(hbg__ab_fact_get(&one, "affinity"), "1 of "), hbg__ab_fact_get(&one, "affinity"));
+    hbg__ab_facts_free(&all);
+    hbg__ab_facts_free(&one);
+}
+
+static void surroundings(void **state)
+{
+    struct ab_facts found = { NULL, 0 };
+    size_t count = 0;
+    (void)state;
+
+    assert_int_equal(clearenv(), 0);
+    for (const char *const *name = (const char *const[]){ "OMP_PROC_BIND", "HOME", "LC_ALL", "XOMP_", "MALLOC_ARENA_MAX", NULL }; *name; name++)
+        assert_int_equal(setenv(*name, "x", 1), 0);
+    assert_true(hbg__ab_surroundings_look(&found));
+    assert_int_equal(*hbg__ab_fact_get(&found, "folder"), '/');
+    for (size_t i = 0; i < found.count; i++)
+        if (strcmp(found.fact[i].name, "variable") == 0)
+            assert_string_equal(found.fact[i].value, ((const char *const[]){ "LC_ALL=x", "MALLOC_ARENA_MAX=x", "OMP_PROC_BIND=x" })[count++]);
+    assert_int_equal(count, 3);
+    hbg__ab_facts_free(&found);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(words), cmocka_unit_test(differences), cmocka_unit_test(programs), cmocka_unit_test(facts) };
+    const struct CMUnitTest tests[] = { cmocka_unit_test(words), cmocka_unit_test(differences), cmocka_unit_test(programs), cmocka_unit_test(facts),
+                                       cmocka_unit_test(host), cmocka_unit_test(surroundings) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
