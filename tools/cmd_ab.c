@@ -9,6 +9,7 @@
 
 #include "ab/arm.h"
 #include "ab/child.h"
+#include "ab/floor.h"
 #include "ab/measure.h"
 #include "ab/report.h"
 #include "ab/simulate.h"
@@ -24,12 +25,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { INVALID = 3, TRIALS = 2000, BLOCKS = 10, BLOCKS_MOST = 1000, SIMULATED_MOST = 60 };
+enum { PATH_ROOM = 4096 + 192, INVALID = 3, TRIALS = 2000, BLOCKS = 10, BLOCKS_MOST = 1000, SIMULATED_MOST = 60 };
 
 /* The command line as it was typed. */
 struct typed {
     const char *a, *b, *blocks, *resolve, *rounds, *warmup, *metric, *span, *margin, *seed, *expect, *counter, *out, *json, *page, *recheck, *timeout, *cool_down;
-    bool aa, simulate, mean, higher, no_gate;
+    bool aa, simulate, mean, higher, no_gate, no_memory;
     struct exclusive_typed exclusive;
 };
 
@@ -131,7 +132,8 @@ static void look_at_holders(struct ab_facts *holders)
 static int look_at_arms(const struct typed *typed, struct ab_record *record)
 {
     bool good = hbg__ab_arm_look(&record->arm[AB_A], record->command[AB_A]) &&
-                hbg__ab_arm_look(&record->arm[AB_B], record->command[AB_B]) && hbg__ab_host_look(&record->host);
+                hbg__ab_arm_look(&record->arm[AB_B], record->command[AB_B]) && hbg__ab_host_look(&record->host) &&
+                hbg__ab_surroundings_look(&record->surroundings);
 
     record->causes = good ? hbg__ab_arms_compare(&record->differences, &record->arm[AB_A], &record->arm[AB_B]) : -1;
     if (record->causes < 0) {
@@ -291,7 +293,35 @@ static enum ab_ending measure_all(struct ab_measuring *m, bool control, uint64_t
     return ending;
 }
 
-static int measure(const struct typed *typed, struct ab_measuring *m, uint64_t seed)
+/* ---- what A against A came to before, and now ---- */
+
+struct memory { struct ab_facts configuration; struct ab_floor before; };
+
+/* An older control is told of where this comparison has none of its own; where it has one, it is counted with it. */
+static void recall(const struct typed *typed, const struct ab_measuring *m, struct memory *memory)
+{
+    char why[PATH_ROOM];
+
+    if (typed->no_memory || !hbg__ab_floor_configure(&memory->configuration, m->record, m->cold_given))
+        return;
+    if (!hbg__ab_floor_find(&memory->before, &memory->configuration, m->record->configuration, why, sizeof why) && *why)
+        hbg__cli_error("ab", "%s", why);
+    if (!typed->aa)
+        m->record->remembered = memory->before;
+}
+
+static void keep(const struct typed *typed, const struct ab_record *record, const struct memory *memory)
+{
+    struct ab_floor now;
+    char why[PATH_ROOM];
+
+    if (typed->no_memory || !*record->configuration || !hbg__ab_floor_of(&now, record, &memory->before, (int64_t)time(NULL)))
+        return;
+    if (!hbg__ab_floor_keep(&now, &memory->configuration, record->configuration, why, sizeof why))
+        hbg__cli_error("ab", "A against A is not remembered: %s", why);
+}
+
+static int measure(const struct typed *typed, struct ab_measuring *m, uint64_t seed, const struct memory *memory)
 {
     enum ab_ending ending = hbg__ab_rehearse(m);
 
@@ -313,12 +343,14 @@ static int measure(const struct typed *typed, struct ab_measuring *m, uint64_t s
         hbg__cli_error("ab", "no memory to judge");
         return CLI_FAILED;
     }
+    keep(typed, m->record, memory);
     return give(typed, m->record, false);
 }
 
 static int compare(const struct typed *typed, struct ab_record *record)
 {
     struct ab_measuring m = { .record = record, .cold_given = typed->warmup != NULL, .live = isatty(STDERR_FILENO) == 1, .quiet = to_stdout(typed) };
+    struct memory memory = { .configuration = { NULL, 0 } };
     uint64_t seed;
     int status;
 
@@ -336,8 +368,10 @@ static int compare(const struct typed *typed, struct ab_record *record)
     if (status == CLI_OK) {
         carry_attempts(typed->out, record);
         hbg__ab_signals_hold();
-        status = measure(typed, &m, seed);
+        recall(typed, &m, &memory);
+        status = measure(typed, &m, seed, &memory);
     }
+    hbg__ab_facts_free(&memory.configuration);
     hbg__exclusive_end();
     hbg__ab_measuring_end(&m);
     return status;
@@ -352,6 +386,7 @@ static bool stands_alone(const struct typed *t)
         { "--span", t->span != NULL, 0 }, { "--blocks", t->blocks != NULL, SIMULATE }, { "--resolve", t->resolve != NULL, 0 },
         { "--rounds", t->rounds != NULL, 0 }, { "--warmup", t->warmup != NULL, 0 }, { "--margin", t->margin != NULL, 0 }, { "--mean", t->mean, 0 },
         { "--higher-is-better", t->higher, 0 }, { "--seed", t->seed != NULL, SIMULATE }, { "--aa", t->aa, 0 },
+        { "--no-memory", t->no_memory, 0 },
         { "--expect-differs", t->counter != NULL, 0 }, { "--expect", t->expect != NULL, RECHECK }, { "--no-gate", t->no_gate, 0 },
         { "--cool-down", t->cool_down != NULL, 0 }, { "--timeout", t->timeout != NULL, 0 }, { "--exclusive", t->exclusive.exclusive, 0 },
         { "--wait", t->exclusive.wait, 0 }, { "--out", t->out != NULL, 0 }, { "--json", t->json != NULL, RECHECK }, { "--page", t->page != NULL, RECHECK },
@@ -434,7 +469,8 @@ int hbg__cmd_ab(int argc, char **argv)
         { "--mean", NULL, &typed.mean, "a batch is the mean of its rounds, not the median" },
         { "--higher-is-better", NULL, &typed.higher, "for a metric like a throughput" },
         { "--seed", &typed.seed, NULL, "S  of the order (1)" },
-        { "--aa", NULL, &typed.aa, "A against itself too, afterwards: the noise floor; alone without -b" },
+        { "--aa", NULL, &typed.aa, "A against itself too, afterwards: the noise floor, remembered for this host and configuration; alone without -b" },
+        { "--no-memory", NULL, &typed.no_memory, "neither look for what A against A came to before nor remember it" },
         { "--expect-differs", &typed.counter, NULL, "COUNTER  INVALID unless this differs between the arms: REGEX, json:PATH, or with --span the name of a note" },
         { "--expect", &typed.expect, NULL, "WHAT  faster, equivalent or not-slower: exit with 1 unless B is" },
         { "--no-gate", NULL, &typed.no_gate, "report what others do on the machine, and drop no block for it" },

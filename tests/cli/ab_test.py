@@ -52,9 +52,12 @@ class Folder:
             return json.dumps({"rounds": [{"ns": t} for t in times], "bytes": 512 if level < 1.01 else 1024, "same": 7})
         return "\n".join(f"time: {t!r} ms" for t in times)
 
-    def ab(self, *arguments, wanted=0):
+    def ab(self, *arguments, wanted=0, **variables):
+        """`hbg ab`, which finds what it remembers in this folder; a variable that is None is not there."""
         (self.path / "count").write_text("0\n")
-        done = subprocess.run([HBG, "ab", *map(str, arguments)], capture_output=True, text=True, cwd=self.path, timeout=100)
+        variables = {**os.environ, "XDG_STATE_HOME": str(self.path / "state"), **variables}
+        done = subprocess.run([HBG, "ab", *map(str, arguments)], capture_output=True, text=True, cwd=self.path, timeout=100,
+                              env={name: value for name, value in variables.items() if value is not None})
         if done.returncode != wanted:
             sys.exit(f"hbg ab {arguments}: exit status {done.returncode} instead of {wanted}\n{done.stdout}\n{done.stderr}")
         if "no change" in done.stdout:
@@ -169,7 +172,7 @@ def failures(f):
     for option in ("-a", "-b", "--metric", "--span", "--blocks", "--resolve", "--rounds", "--warmup", "--margin", "--seed", "--expect-differs", "--cool-down", "--timeout", "--out"):
         done = f.ab("--recheck", "x", option, "1", wanted=2)
         expect(done.stderr == f"hbg ab: {option} means nothing beside --recheck, which judges what a file holds; --expect, --json and --page may stand there\n", f"--recheck {option}", done)
-    for option in ("--mean", "--higher-is-better", "--aa", "--no-gate", "--exclusive", "--wait", "--wait=3"):
+    for option in ("--mean", "--higher-is-better", "--aa", "--no-memory", "--no-gate", "--exclusive", "--wait", "--wait=3"):
         expect(f"{option.split('=')[0]} means nothing beside --recheck" in f.ab("--recheck", "x", option, wanted=2).stderr, f"--recheck {option}")
     for option in (("--expect", "faster"), ("--margin", "3"), ("--json", "x"), ("--no-gate",)):
         expect(f"hbg ab: {option[0]} means nothing beside --simulate" in f.ab("--simulate", *option, wanted=2).stderr, f"--simulate {option}")
@@ -370,12 +373,13 @@ def simulation(f):
     expect(len(lines) == 9 and all(float(line.split()[-2]) <= 6.5 for line in lines), "nine machines, few false alarms", done)
 
 
-def main():
-    for part in (verdicts, control_and_sizing, metrics, failures, nothing_left, damage, files, pages, paths, simulation):
+def run_parts(*parts):
+    for part in parts:
         with tempfile.TemporaryDirectory() as path:
             begin = time.time()
             part(Folder(path))
             print(f"{part.__name__}: {time.time() - begin:.1f} s")
 
 
-main()
+if __name__ == "__main__":
+    run_parts(verdicts, control_and_sizing, metrics, failures, nothing_left, damage, files, pages, paths, simulation)

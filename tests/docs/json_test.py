@@ -109,7 +109,10 @@ def outputs(folder):
     trace = os.path.join(folder, "trace")
     runs = [run("run", *small, "--rounds", "5", "--explain", "--verify", "--trace", trace, "--trace-level", "task"), run("run", "gp", "--rounds", "1", "--warmup", "0"),
             run("run", "cholesky", "n=64", "tile=16", "--verify", "--rounds", "2"), run("run", "cholesky", "n=64", "tile=16", "dominance=0", status=1)]
-    compared = [run("ab", "-a", "sleep .01", "-b", "sleep .011", "--blocks", "1", "--rounds", "1", "--no-gate"),
+    state = dict(os.environ, XDG_STATE_HOME=folder)
+    exact = ("ab", "-a", "echo 1", "--metric", "[0-9]", "--blocks", "2", "--rounds", "1", "--no-gate")
+    compared = [run(*exact, "--aa", env=state), run(*exact, "-b", "echo 2", env=state),
+                run("ab", "-a", "sleep .01", "-b", "sleep .011", "--blocks", "1", "--rounds", "1", "--no-gate"),
                 run("ab", "-a", f"sleep .1; {HBG} run vector n=1000 --rounds 40", "-b", f"sleep .1; {HBG} run vector n=1001 --rounds 40", "--span", "chip.run",
                     "--no-gate", "--blocks", "2", "--expect-differs", "tasks", status=3)]
     benches = [run("bench", *line, "--quick") for line in (("submit",), ("dispatch", "--case", "tree"), ("metg", "--case", "tree", "--steps", "50"), ("all", "--case", "tree", "--steps", "20"))]

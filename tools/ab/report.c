@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* How many seconds the unit of the metric is; 0: it has none that is known. */
 static double unit(const char *metric)
@@ -91,6 +92,8 @@ void hbg__ab_print_declared(FILE *file, const struct ab_record *record)
         line(file, "", "conditions drop no block, as --no-gate asks");
     for (size_t i = 0; i < record->holders.count; i++)
         line(file, "held", "%s: %s", record->holders.fact[i].name, record->holders.fact[i].value);
+    if (hbg__ab_floor_fits(&record->remembered, record) && hbg__ab_floor_invalid(&record->remembered))
+        line(file, "A against A", "differed twice before: this comparison is INVALID already, unless --aa finds otherwise");
     line(file, "projected", "%.0f s", record->projected_s);
 }
 
@@ -182,6 +185,45 @@ static void print_conditions(FILE *file, const struct ab_series *s)
         line(file, "", "at most %.0f degrees", hot);
 }
 
+/* "of 2026-01-02 03:04 (10 blocks, 9 rounds a batch, seed 2)"; the time is that of Greenwich, so that a file says the same everywhere. */
+static const char *floor_words(const struct ab_floor *floor, char *text, size_t size)
+{
+    time_t seconds = (time_t)floor->measured;
+    char when[32] = "?", more[64] = "";
+    struct tm parts;
+
+    if (gmtime_r(&seconds, &parts))
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M", &parts);
+    if (floor->runs > 1)
+        snprintf(more, sizeof more, "; the last of %u, %u INVALID", floor->runs, floor->invalid_runs);
+    snprintf(text, size, "of %s UTC (%.0f blocks, %.0f round%s a batch, seed %" PRIu64 "%s)", when, floor->blocks, floor->rounds, floor->rounds == 1.0 ? "" : "s",
+             floor->control[floor->controls - 1].seed, more);
+    return text;
+}
+
+/* Where no control was asked for: what an earlier one says, or that there is none. */
+static void print_remembered(FILE *file, const struct ab_record *record)
+{
+    const struct ab_floor *floor = &record->remembered;
+    char words[192];
+
+    if (!floor->measured) {
+        if (!record->control_left_out)
+            line(file, "noise floor", "not known for this host and configuration: --aa measures it");
+        return;
+    }
+    floor_words(floor, words, sizeof words);
+    if (!record->floor_remembered)
+        line(file, "noise floor", "not known: A against A %s was of another size; --aa measures it", words);
+    else if (!hbg__ab_floor_invalid(floor))
+        line(file, "noise floor", "%.2f %%, from A against A %s", 100 * floor->half, words);
+    for (uint32_t i = 0; i < floor->controls && record->floor_remembered && floor->controls > 1; i++)
+        line(file, i ? "" : "A against A", "%+.2f %% [%+.2f, %+.2f] %%, seed %" PRIu64 ", before%s", hbg__ab_percent(floor->control[i].effect), hbg__ab_percent(floor->control[i].low),
+             hbg__ab_percent(floor->control[i].high), floor->control[i].seed, floor->control[i].low > 0.0 || floor->control[i].high < 0.0 ? ": it excludes 0" : "");
+    if (record->floor_remembered && hbg__ab_floor_invalid(floor))
+        line(file, "", "%s; --aa measures it anew", words);
+}
+
 static void print_control(FILE *file, const struct ab_record *record)
 {
     for (size_t i = 0; i < record->series_count; i++) {
@@ -194,8 +236,10 @@ static void print_control(FILE *file, const struct ab_record *record)
     }
     if (record->control_left_out)
         line(file, "A against A", "%s", AB_CONTROL_LEFT_OUT);
-    if (!isnan(record->noise_floor))
+    if (!isnan(record->noise_floor) && !record->floor_remembered)
         line(file, "noise floor", "%.2f %%, the half width of A against A", 100 * record->noise_floor);
+    else if (record->causes && record->series_count == 1)
+        print_remembered(file, record);
 }
 
 /* Where an effect comes from: no verdict, since nobody declared them before. */

@@ -13,7 +13,7 @@ const char *const hbg__ab_expectation_name[AB_EXPECTATIONS] = { "nothing", "fast
 
 void hbg__ab_record_free(struct ab_record *record)
 {
-    struct ab_facts *const facts[] = { &record->arm[AB_A], &record->arm[AB_B], &record->differences, &record->host, &record->holders, &record->attempts };
+    struct ab_facts *const facts[] = { &record->arm[AB_A], &record->arm[AB_B], &record->differences, &record->host, &record->surroundings, &record->holders, &record->attempts };
 
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         hbg__ab_facts_free(facts[i]);
@@ -38,6 +38,43 @@ struct ab_rules hbg__ab_rules_of(const struct ab_record *record, size_t series)
     return rules;
 }
 
+/* ---- a remembered control ---- */
+
+bool hbg__ab_floor_invalid(const struct ab_floor *floor)
+{
+    uint32_t excluding = 0;
+
+    for (uint32_t i = 0; i < floor->controls; i++)
+        excluding += floor->control[i].low > 0.0 || floor->control[i].high < 0.0;
+    return excluding == AB_CONTROLS;
+}
+
+static bool about(double a, double b)
+{
+    return a <= 1.5 * b && b <= 1.5 * a;
+}
+
+bool hbg__ab_floor_fits(const struct ab_floor *floor, const struct ab_record *record)
+{
+    return floor->measured && about(floor->rounds, record->rounds) && about(floor->blocks, record->rules.blocks);
+}
+
+/* What an earlier control says of a comparison without one of its own. */
+static void conclude_remembered(struct ab_record *record)
+{
+    if (!hbg__ab_floor_fits(&record->remembered, record))
+        return;
+    record->floor_remembered = true;
+    if (!hbg__ab_floor_invalid(&record->remembered))
+        record->noise_floor = record->remembered.half;
+    else if (record->verdict != AB_INVALID) {
+        record->verdict = AB_INVALID;
+        snprintf(record->why, sizeof record->why, "A against A of this configuration differed twice before, with two seeds: what is measured here is not the arms");
+    }
+}
+
+/* ---- the comparison ---- */
+
 static bool expectation_met(const struct ab_record *record, const struct ab_outcome *o)
 {
     bool exact = record->verdict == AB_DETERMINISTIC;
@@ -57,9 +94,10 @@ static bool expectation_met(const struct ab_record *record, const struct ab_outc
 bool hbg__ab_conclude(struct ab_record *record)
 {
     const struct ab_outcome *first = &record->outcome[0];
-    size_t alarms = 0;
+    size_t alarms = 0, controls = 0;
 
     record->noise_floor = NAN;
+    record->floor_remembered = false;
     for (size_t i = 0; i < record->series_count; i++) {
         struct ab_rules rules = hbg__ab_rules_of(record, i);
         struct ab_outcome *o = &record->outcome[i];
@@ -68,6 +106,7 @@ bool hbg__ab_conclude(struct ab_record *record)
             return false;
         if (!record->control[i])
             continue;
+        controls++;
         record->noise_floor = expm1(o->half);
         alarms += o->t_excludes;
     }
@@ -83,6 +122,8 @@ bool hbg__ab_conclude(struct ab_record *record)
         record->verdict = AB_INVALID;
         snprintf(record->why, sizeof record->why, "A against A differed twice, with two seeds: what is measured here is not the arms");
     }
+    if (!controls)
+        conclude_remembered(record);
     record->expectation_met = expectation_met(record, first);
     return true;
 }

@@ -17,6 +17,7 @@
 #ifndef HBG_TOOLS_AB_RESULT_H
 #define HBG_TOOLS_AB_RESULT_H
 
+#include "base/json_write.h"
 #include "tools/ab/judge.h"
 
 #include <stdio.h>
@@ -29,6 +30,17 @@ extern const char *const hbg__ab_expectation_name[AB_EXPECTATIONS];             
     X(margin, "the effect that does not matter") X(mean, "1: a batch is its mean") X(higher, "1: more is better") X(differs, "1: counters must differ") \
     X(gate, "1: conditions drop blocks") X(blocks, "planned") X(pilot, "blocks of the pilot, or 0") X(resolve, "half width asked for, or 0")
 
+/* What A against A came to, the last time that it was run of a configuration (floor.h). */
+struct ab_floor_control { uint64_t seed; double effect, low, high; };
+struct ab_floor {
+    int64_t measured;                   /* seconds since 1970; 0: nothing is remembered */
+    double half;                        /* the half width, as a relative effect */
+    double rounds, blocks;              /* of a batch; that counted */
+    uint32_t controls;                  /* 2: the first one excluded 0 */
+    struct ab_floor_control control[AB_CONTROLS];
+    uint32_t runs, invalid_runs;        /* of the configuration until then, that one included; those whose controls excluded 0 twice */
+};
+
 struct ab_record {
     char *command[AB_ARMS];             /* owned, as all texts are */
     char *metric, *counter;             /* "wall", "json:..", "span ..", an expression; NULL: no counter */
@@ -37,7 +49,9 @@ struct ab_record {
     double rounds, cold;                /* of a batch; cold ones of a process, or processes before a batch */
     double timeout_s, cool_down_s, projected_s;
     struct ab_rules rules;
-    struct ab_facts arm[AB_ARMS], differences, host, holders, attempts;
+    struct ab_facts arm[AB_ARMS], differences, host, surroundings, holders, attempts;
+    char configuration[17];             /* its hash, 16 digits, or "": what A against A is remembered by */
+    struct ab_floor remembered;         /* of an earlier control; only where none was asked for */
     int causes;                         /* how many things the differences are */
     bool outputs_equal;                 /* of the first run of each arm */
     struct ab_series series[1 + AB_CONTROLS];
@@ -49,13 +63,20 @@ struct ab_record {
     struct ab_outcome outcome[1 + AB_CONTROLS];
     enum ab_verdict verdict;
     char why[AB_TEXT];
-    double noise_floor;                 /* half width of the control, as a relative effect; NaN without one */
+    double noise_floor;                 /* half width of the control, or of the one that is remembered, as a relative effect; NaN without one */
+    bool floor_remembered;              /* it is, or INVALID is, of the remembered one */
     bool expectation_met;
 };
 
 void hbg__ab_record_free(struct ab_record *record);
 
 #define AB_CONTROL_LEFT_OUT "not run, the comparison is INVALID"
+
+/* Did both of its controls exclude 0? */
+bool hbg__ab_floor_invalid(const struct ab_floor *remembered);
+
+/* Was it measured with about as many rounds and blocks as the record has? Where they are not declared they come about anew each time. */
+bool hbg__ab_floor_fits(const struct ab_floor *remembered, const struct ab_record *record);
 
 /* The rules of a series: a control knows no pilot and no counter. */
 struct ab_rules hbg__ab_rules_of(const struct ab_record *record, size_t series);
@@ -73,8 +94,14 @@ int hbg__ab_exit_status(const struct ab_record *record);
 enum { AB_SUM_DIGITS = 16 };
 #define AB_SUM_TAIL "\"\n}\n"
 
-/* The checksum of a whole file, and a zero byte. */
+#define AB_NO_SUM "0000000000000000"    /* in its place while the rest is written */
+
+/* The checksum of a whole file, and a zero byte; and puts it where it belongs. */
 void hbg__ab_file_checksum(const char *text, size_t size, char sum[AB_SUM_DIGITS + 1]);
+void hbg__ab_file_seal(char *text, size_t size);
+
+/* A key and a list of pairs. */
+void hbg__ab_facts_write(struct hbg__json *json, const char *key, const struct ab_facts *facts);
 
 /* False: not all was written. */
 bool hbg__ab_record_write(FILE *file, const struct ab_record *record);

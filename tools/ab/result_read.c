@@ -4,7 +4,7 @@
  */
 #include "tools/ab/result.h"
 
-#include "tools/json_read.h"
+#include "tools/ab/floor.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -196,6 +196,17 @@ static void read_declared(struct reading *r, const struct json_value *v, struct 
         r->wrong = r->wrong ? r->wrong : "pilot";
 }
 
+static void read_remembered(struct reading *r, const struct json_value *v, struct ab_record *record)
+{
+    const struct json_value *remembered = hbg__json_get(v, "remembered");
+    const char *words;
+
+    if (hbg__json_text(v, "configuration", &words))
+        snprintf(record->configuration, sizeof record->configuration, "%s", words);
+    if (remembered && remembered->kind != JSON_NULL && !hbg__ab_floor_read(&record->remembered, remembered))
+        r->wrong = r->wrong ? r->wrong : "remembered";
+}
+
 static void read_record(struct reading *r, const struct json_value *v, struct ab_record *record)
 {
     const char *words;
@@ -208,6 +219,9 @@ static void read_record(struct reading *r, const struct json_value *v, struct ab
     record->outputs_equal = truth(r, v, "outputs_equal");
     record->control_left_out = hbg__json_text(v, "control_why", &words);
     read_facts(r, v, "host", &record->host);
+    if (hbg__json_get(v, "surroundings"))               /* files of before have none of these three */
+        read_facts(r, v, "surroundings", &record->surroundings);
+    read_remembered(r, v, record);
     read_facts(r, v, "holders", &record->holders);
     read_facts(r, v, "attempts", &record->attempts);
     for (const struct json_value *s = array(r, v, "series"); s && !r->wrong; s = s->next)

@@ -4,9 +4,10 @@
  */
 #include "tools/ab/result.h"
 
-#include "base/json_write.h"
+#include "tools/ab/floor.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,9 +28,17 @@ void hbg__ab_file_checksum(const char *text, size_t size, char sum[AB_SUM_DIGITS
     snprintf(sum, AB_SUM_DIGITS + 1, "%016" PRIx64, mix(hash, text + size - behind, behind));
 }
 
+void hbg__ab_file_seal(char *text, size_t size)
+{
+    char sum[AB_SUM_DIGITS + 1];
+
+    hbg__ab_file_checksum(text, size, sum);
+    memcpy(text + size - (sizeof AB_SUM_TAIL - 1) - AB_SUM_DIGITS, sum, AB_SUM_DIGITS);
+}
+
 /* ---- writing ---- */
 
-static void write_facts(struct hbg__json *j, const char *key, const struct ab_facts *facts)
+void hbg__ab_facts_write(struct hbg__json *j, const char *key, const struct ab_facts *facts)
 {
     hbg__json_key(j, key);
     hbg__json_open_array(j);
@@ -138,6 +147,19 @@ static void write_declared(struct hbg__json *j, const struct ab_record *record)
     hbg__json_close(j);
 }
 
+static void write_remembered(struct hbg__json *j, const struct ab_record *record)
+{
+    hbg__json_key_string(j, "configuration", *record->configuration ? record->configuration : NULL);
+    hbg__json_key(j, "remembered");
+    if (!record->remembered.measured) {
+        hbg__json_null(j);
+        return;
+    }
+    hbg__json_open_object(j);
+    hbg__ab_floor_write(j, &record->remembered);
+    hbg__json_close(j);
+}
+
 /* With zeros for its checksum. */
 static bool write_unsealed(FILE *file, const struct ab_record *record)
 {
@@ -149,30 +171,33 @@ static bool write_unsealed(FILE *file, const struct ab_record *record)
     hbg__json_key_string(j, "verdict", hbg__ab_verdict_name(record->verdict));
     hbg__json_key_string(j, "why", record->why);
     hbg__json_key_f64(j, "noise_floor", record->noise_floor);
+    hbg__json_key_string(j, "noise_floor_from", isnan(record->noise_floor) ? NULL : record->floor_remembered ? "remembered" : "series");
     hbg__json_key_string(j, "control_why", record->control_left_out ? AB_CONTROL_LEFT_OUT : NULL);
+    write_remembered(j, record);
     hbg__json_key_bool(j, "expectation_met", record->expectation_met);
     write_declared(j, record);
-    write_facts(j, "a", &record->arm[AB_A]);
-    write_facts(j, "b", &record->arm[AB_B]);
-    write_facts(j, "differences", &record->differences);
+    hbg__ab_facts_write(j, "a", &record->arm[AB_A]);
+    hbg__ab_facts_write(j, "b", &record->arm[AB_B]);
+    hbg__ab_facts_write(j, "differences", &record->differences);
     hbg__json_key_i64(j, "causes", record->causes);
     hbg__json_key_bool(j, "outputs_equal", record->outputs_equal);
-    write_facts(j, "host", &record->host);
-    write_facts(j, "holders", &record->holders);
-    write_facts(j, "attempts", &record->attempts);
+    hbg__ab_facts_write(j, "host", &record->host);
+    hbg__ab_facts_write(j, "surroundings", &record->surroundings);
+    hbg__ab_facts_write(j, "holders", &record->holders);
+    hbg__ab_facts_write(j, "attempts", &record->attempts);
     hbg__json_key(j, "series");
     hbg__json_open_array(j);
     for (size_t i = 0; i < record->series_count; i++)
         write_series(j, record, i);
     hbg__json_close(j);
-    hbg__json_key_string(j, "checksum", "0000000000000000");
+    hbg__json_key_string(j, "checksum", AB_NO_SUM);
     hbg__json_close(j);
     return hbg__json_end(j);
 }
 
 bool hbg__ab_record_write(FILE *file, const struct ab_record *record)
 {
-    char *text = NULL, sum[AB_SUM_DIGITS + 1];
+    char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
     bool good = stream && write_unsealed(stream, record);
@@ -180,8 +205,7 @@ bool hbg__ab_record_write(FILE *file, const struct ab_record *record)
     if (stream && fclose(stream) != 0)
         good = false;
     if (good) {
-        hbg__ab_file_checksum(text, size, sum);
-        memcpy(text + size - (sizeof AB_SUM_TAIL - 1) - AB_SUM_DIGITS, sum, AB_SUM_DIGITS);
+        hbg__ab_file_seal(text, size);
         good = fwrite(text, 1, size, file) == size && fflush(file) == 0;
     }
     free(text);
