@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OUTPUT_MOST = 256 << 20 };
+enum { OUTPUT_MOST = 256 << 20, LEAVE_NS = 1000000000, LEAVE_LOOK_NS = 10000000 };
 
 static sigset_t before, held;
 static int taken;
@@ -106,9 +106,9 @@ static bool ended(pid_t pid)
 }
 
 /* Until it has ended, or the time is over, or a signal came. */
-static void wait_for(pid_t pid, const struct ab_child_wish *wish, uint64_t begin)
+static void wait_for(pid_t pid, const struct ab_child_wish *wish, uint64_t end)
 {
-    uint64_t end = begin + (uint64_t)(wish->timeout_s * 1e9), alarm = wish->alarm_ns;
+    uint64_t alarm = wish->alarm_ns;
 
     while (!ended(pid) && !hbg__ab_signal_taken()) {
         uint64_t now = hbg__clock_ns();
@@ -200,11 +200,17 @@ static void run_with(const struct ab_child_wish *wish, const int *to, struct ab_
     if (pid == 0)
         become(wish, to, parent);
     setpgid(pid, pid);
-    wait_for(pid, wish, begin);
+    wait_for(pid, wish, begin + (uint64_t)(wish->timeout_s * 1e9));
     end->seconds = (double)(hbg__clock_ns() - begin) * 1e-9;
     late = !ended(pid);
     end->wait_s = queue_wait(pid);
     kill(-pid, SIGKILL);                                /* the group: what the shell left running, too */
+    for (uint64_t last = hbg__clock_ns() + LEAVE_NS; wish->leave && !ended(pid) && hbg__clock_ns() < last;)
+        wait_until(hbg__clock_ns() + LEAVE_LOOK_NS);
+    if (wish->leave && !ended(pid)) {
+        snprintf(end->why, sizeof end->why, "it did not end when it was killed after %g s", wish->timeout_s);
+        return;
+    }
     while (wait4(pid, &status, 0, &usage) < 0 && errno == EINTR)
         continue;
     end->switches = (double)usage.ru_nivcsw;
