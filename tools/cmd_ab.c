@@ -368,6 +368,9 @@ static int compare(const struct typed *typed, struct ab_record *record)
     if (status == CLI_OK) {
         carry_attempts(typed->out, record);
         hbg__ab_signals_hold();
+        m.gpus.timeout_s = record->timeout_s;
+        if (!hbg__ab_gpus_find(&m.gpus, &record->host, &record->holders))
+            hbg__cli_error("ab", "no memory for GPUs: they are not looked at");
         recall(typed, &m, &memory);
         status = measure(typed, &m, seed, &memory);
     }

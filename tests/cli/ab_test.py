@@ -53,9 +53,9 @@ class Folder:
         return "\n".join(f"time: {t!r} ms" for t in times)
 
     def ab(self, *arguments, wanted=0, **variables):
-        """`hbg ab`, which finds what it remembers in this folder; a variable that is None is not there."""
+        """`hbg ab`, which finds what it remembers in this folder, and looks at no GPU; a variable that is None is not there."""
         (self.path / "count").write_text("0\n")
-        variables = {**os.environ, "XDG_STATE_HOME": str(self.path / "state"), **variables}
+        variables = {**os.environ, "XDG_STATE_HOME": str(self.path / "state"), "CUDA_VISIBLE_DEVICES": "", **variables}
         done = subprocess.run([HBG, "ab", *map(str, arguments)], capture_output=True, text=True, cwd=self.path, timeout=100,
                               env={name: value for name, value in variables.items() if value is not None})
         if done.returncode != wanted:

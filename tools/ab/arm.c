@@ -64,8 +64,7 @@ static const char *next_word(const char *word)
 
 /* ---- the program ---- */
 
-/* The file that the shell would run; false: there is none, as with what the shell does itself. */
-static bool find_program(const char *word, char *path)
+bool hbg__ab_program_find(const char *word, char *path)
 {
     const char *folders = getenv("PATH");
     char candidate[PATH_MAX];
@@ -192,7 +191,7 @@ static bool look_at_program(struct ab_facts *facts, const char *word)
     struct mapped map;
     bool good, interpreted = false;
 
-    if (!find_program(word, path))
+    if (!hbg__ab_program_find(word, path))
         return hbg__ab_fact(facts, "program", "%s (no file)", word);
     good = hbg__ab_fact(facts, "program", "%s", path);
     if (!map_file(path, &map))

@@ -20,6 +20,9 @@ int hbg__ab_arms_compare(struct ab_facts *differences, const struct ab_facts *a,
    last of which is doubled. NULL: no memory. The caller frees it. */
 char *hbg__ab_words(const char *command);
 
+/* The file that a shell would run for that word, through PATH; `path` has room for PATH_MAX bytes. False: there is none. */
+bool hbg__ab_program_find(const char *word, char *path);
+
 /* The machine, as far as it stays the same. "machine" is a hash of its number, not the number. False: no memory. */
 bool hbg__ab_host_look(struct ab_facts *facts);
 

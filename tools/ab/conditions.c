@@ -5,8 +5,10 @@
 #include "tools/ab/conditions.h"
 
 #include "base/clock.h"
+#include "tools/ab/gpu.h"
 
 #include <glob.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -183,12 +185,26 @@ static double frequency_gap(const struct ab_batch *batches)
     return fabs(mhz[AB_B] - mhz[AB_A]) / mhz[AB_A];
 }
 
+/* The first look at which something in a GPU held its clocks down; NULL: none. */
+static const struct ab_gpu *slowed_gpu(const struct ab_batch *batches)
+{
+    for (int i = 0; i < AB_BATCHES; i++)
+        for (size_t k = 0; k < batches[i].gpu_count; k++)
+            if (batches[i].gpu[k].throttle > 0.0 && (uint64_t)batches[i].gpu[k].throttle & AB_GPU_SLOWED)
+                return &batches[i].gpu[k];
+    return NULL;
+}
+
 bool hbg__ab_block_good(const struct ab_batch *batches, char *why, size_t size)
 {
     struct ab_stretch s = hbg__ab_stretch_of(&batches[0].sample[AB_START], &batches[AB_BATCHES - 1].sample[AB_END]);
+    const struct ab_gpu *gpu = slowed_gpu(batches);
     double gap = frequency_gap(batches);
+    char words[128];
 
-    if (s.foreign > foreign_most + tick_slack_s / s.seconds)
+    if (gpu)
+        snprintf(why, size, "GPU %" PRIu32 " was throttled: %s", gpu->index, hbg__ab_gpu_words(gpu->throttle, words, sizeof words));
+    else if (s.foreign > foreign_most + tick_slack_s / s.seconds)
         snprintf(why, size, "others took %.1f %% of a CPU", 100 * s.foreign);
     else if (s.steal > steal_most + tick_slack_s / s.seconds)
         snprintf(why, size, "the host took %.1f %% of a CPU", 100 * s.steal);

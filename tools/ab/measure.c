@@ -226,6 +226,7 @@ enum ab_ending hbg__ab_rehearse(struct ab_measuring *m)
 {
     struct ab_record *record = m->record;
     struct first_runs f = { .rounds = { 0.0 } };
+    double processes, looks;
     enum ab_ending ending;
 
     if (m->metric.kind == AB_SPAN || (record->counter && m->counter.kind == AB_SPAN))
@@ -243,7 +244,10 @@ enum ab_ending hbg__ab_rehearse(struct ab_measuring *m)
     }
     free(f.output[AB_A]);
     free(f.output[AB_B]);
-    record->projected_s = AB_BATCHES * (m->process_s * (record->inner ? 1.0 : record->rounds + record->cold) + record->cool_down_s) * record->rules.blocks;
+    processes = record->inner ? 1.0 : record->rounds + record->cold;
+    looks = m->gpus.there ? (processes > 1.0 ? 3.0 : 2.0) * m->gpus.look_s : 0.0;
+    record->gpu_look_s = m->gpus.there ? m->gpus.look_s : NAN;
+    record->projected_s = AB_BATCHES * (m->process_s * processes + record->cool_down_s + looks) * record->rules.blocks;
     return ending;
 }
 
@@ -301,6 +305,15 @@ static bool keep_parts(struct ab_measuring *m, struct ab_batch *batch)
     return true;
 }
 
+/* False: no memory, and `why` says so. */
+static bool look_at_gpus(struct ab_measuring *m, struct ab_batch *batch, uint32_t moment)
+{
+    if (hbg__ab_gpus_look(&m->gpus, batch, moment, &m->record->host))
+        return true;
+    snprintf(m->why, sizeof m->why, "no memory for what GPUs tell");
+    return false;
+}
+
 /* False: a process failed, and `why` of the measuring says how. */
 static bool run_batch(struct ab_measuring *m, struct ab_batch *batch, uint32_t arm)
 {
@@ -312,6 +325,8 @@ static bool run_batch(struct ab_measuring *m, struct ab_batch *batch, uint32_t a
 
     if (record->cool_down_s > 0.0)
         hbg__ab_pause(record->cool_down_s);
+    if (!look_at_gpus(m, batch, AB_START))
+        return false;
     hbg__ab_sample_take(&batch->sample[AB_START]);
     batch->sample[AB_MIDDLE].at_s = NAN;
     middle = hbg__clock_ns() + (uint64_t)(.5e9 * expected);
@@ -326,6 +341,8 @@ static bool run_batch(struct ab_measuring *m, struct ab_batch *batch, uint32_t a
         batch->switches += end.switches;
         batch->wait_s += end.wait_s;
         free(end.output);
+        if (good && i + 1 == (processes + 1) / 2 && processes > 1)
+            good = look_at_gpus(m, batch, AB_MIDDLE);
     }
     hbg__ab_sample_take(&batch->sample[AB_END]);
     if (isnan(batch->sample[AB_MIDDLE].at_s))
@@ -334,7 +351,7 @@ static bool run_batch(struct ab_measuring *m, struct ab_batch *batch, uint32_t a
         snprintf(m->why, sizeof m->why, "%s: a process reported %zu warm rounds of %.0f", arm == AB_A ? "A" : "B", batch->round_count, record->rounds);
         good = false;
     }
-    return good;
+    return good && look_at_gpus(m, batch, AB_END);
 }
 
 /* ---- blocks ---- */

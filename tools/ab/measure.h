@@ -8,6 +8,7 @@
 #ifndef HBG_TOOLS_AB_MEASURE_H
 #define HBG_TOOLS_AB_MEASURE_H
 
+#include "tools/ab/gpu.h"
 #include "tools/ab/metric.h"
 #include "tools/ab/result.h"
 
@@ -17,6 +18,7 @@ struct ab_measuring {
     bool cold_given;
     bool live;                          /* a line on standard error */
     bool quiet;                         /* no sentences beside it */
+    struct ab_gpus gpus;                /* looked for before the first run */
     char *running[AB_ARMS];             /* owned: the commands with {rounds} replaced */
     char folder[200], trace[208];       /* of its own, and the file of a process's trace in it, or "" */
     double process_s;                   /* of a process, from the first runs */

@@ -177,6 +177,17 @@ static void draw_effects(FILE *file, const struct ab_record *record)
     free(d);
 }
 
+/* What is told of a GPU. */
+static void put_gpu(FILE *file, const struct ab_gpu *gpu)
+{
+    const struct { double value; const char *unit; } told[] = { { gpu->sm_mhz, "MHz" }, { gpu->watts, "W" }, { gpu->celsius, "degrees" } };
+
+    fprintf(file, ", GPU %u", gpu->index);
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        if (!isnan(told[i].value))
+            fprintf(file, " %.0f %s", told[i].value, told[i].unit);
+}
+
 static void draw_conditions(FILE *file, const struct ab_series *s)
 {
     struct plot p;
@@ -196,9 +207,13 @@ static void draw_conditions(FILE *file, const struct ab_series *s)
         if (!isfinite(t.foreign))
             continue;
         fprintf(file, "<rect class=\"foreign\" x=\"%.1f\" width=\"%.1f\" y=\"%.1f\" height=\"%.1f\"><title>block %u, batch %u: others %.1f %%, "
-                "steal %.2f %%, load %.2f, %.0f MHz, %.0f involuntary switches</title></rect>\n", x + width * .1, width * .8, y,
+                "steal %.2f %%, load %.2f, %.0f MHz, %.0f involuntary switches", x + width * .1, width * .8, y,
                 fmax(0.0, at_y(&p, 0.0) - y), b->block + 1, b->slot + 1, 100 * t.foreign, 100 * t.steal, b->sample[AB_END].load,
                 b->sample[AB_MIDDLE].mhz, b->switches);
+        for (size_t k = 0; k < b->gpu_count; k++)
+            if (b->gpu[k].moment == AB_END)
+                put_gpu(file, &b->gpu[k]);
+        fputs("</title></rect>\n", file);
     }
     fputs("</svg>\n", file);
 }

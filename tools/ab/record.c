@@ -18,6 +18,7 @@ void hbg__ab_series_free(struct ab_series *series)
         for (size_t k = 0; k < series->batch[i].part_count; k++)
             free(series->batch[i].part[k].name);
         free(series->batch[i].part);
+        free(series->batch[i].gpu);
     }
     for (uint32_t i = 0; i < series->block_count; i++)
         free(series->dropped[i]);
@@ -85,6 +86,17 @@ bool hbg__ab_batch_part(struct ab_batch *batch, const char *name, double level)
     else
         free(copy);
     return grown && copy;
+}
+
+bool hbg__ab_batch_gpu(struct ab_batch *batch, const struct ab_gpu *gpu)
+{
+    struct ab_gpu *grown = realloc(batch->gpu, (batch->gpu_count + 1) * sizeof *grown);
+
+    if (!grown)
+        return false;
+    batch->gpu = grown;
+    grown[batch->gpu_count++] = *gpu;
+    return true;
 }
 
 bool hbg__ab_series_drop(struct ab_series *series, uint32_t block, const char *why)

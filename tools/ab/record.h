@@ -32,6 +32,18 @@ struct ab_sample {
 };
 enum { AB_START, AB_MIDDLE, AB_END, AB_SAMPLES };
 
+/* A GPU at one of these moments, between processes of the arms: field, what it is; NaN is what is not told (gpu.h). */
+#define AB_GPU_MAP(X)                                                                                                        \
+    X(sm_mhz, "clock of its processors") X(memory_mhz, "of its memory") X(watts, "power") X(celsius, "temperature")          \
+    X(throttle, "what holds clocks down, as bits") X(others, "processes on it") X(others_mib, "their memory")
+
+struct ab_gpu {
+    uint32_t moment, index;             /* AB_START and so on; as nvidia-smi counts */
+#define AB_FIELD(name, words) double name;
+    AB_GPU_MAP(AB_FIELD)
+#undef AB_FIELD
+};
+
 /* What a span inside of the metric's took in a batch: the median of its warm rounds. */
 struct ab_part { char *name; double level; };
 
@@ -43,7 +55,8 @@ struct ab_batch {
     double switches, wait_s;            /* involuntary switches; time on a run queue of the processes that ended last in each round */
     struct ab_sample sample[AB_SAMPLES];
     struct ab_part *part;               /* owned */
-    size_t part_count;
+    struct ab_gpu *gpu;                 /* owned: looks, in time order; none without an NVIDIA GPU */
+    size_t part_count, gpu_count;
 };
 
 struct ab_series {
@@ -84,6 +97,9 @@ bool hbg__ab_batch_add(struct ab_batch *batch, bool cold, double value);
 
 /* A part of a batch. False: no memory. */
 bool hbg__ab_batch_part(struct ab_batch *batch, const char *name, double level);
+
+/* A look at a GPU. False: no memory. */
+bool hbg__ab_batch_gpu(struct ab_batch *batch, const struct ab_gpu *gpu);
 
 /* Marks a block. False: no memory. */
 bool hbg__ab_series_drop(struct ab_series *series, uint32_t block, const char *why);

@@ -5,6 +5,7 @@
 #include "tools/ab/report.h"
 
 #include "tools/ab/conditions.h"
+#include "tools/ab/gpu.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -94,6 +95,8 @@ void hbg__ab_print_declared(FILE *file, const struct ab_record *record)
         line(file, "held", "%s: %s", record->holders.fact[i].name, record->holders.fact[i].value);
     if (hbg__ab_floor_fits(&record->remembered, record) && hbg__ab_floor_invalid(&record->remembered))
         line(file, "A against A", "differed twice before: this comparison is INVALID already, unless --aa finds otherwise");
+    if (!isnan(record->gpu_look_s))
+        line(file, "GPUs", "looked at between processes; a look takes %.0f ms", 1e3 * record->gpu_look_s);
     line(file, "projected", "%.0f s", record->projected_s);
 }
 
@@ -152,6 +155,84 @@ static void print_rounds(FILE *file, const struct ab_record *record, const struc
         line(file, "cold rounds", "A %s, B %s", level_text(record, o->cold_a, a, sizeof a), level_text(record, o->cold_b, b, sizeof b));
     if (record->counter)
         line(file, "counter", "%s: A %.17g, B %.17g", record->counter, o->counter_a, o->counter_b);
+}
+
+/* The smallest number of a GPU that was looked at, from `least` on; -1: none. */
+static int64_t next_gpu(const struct ab_series *s, int64_t least)
+{
+    int64_t found = -1;
+
+    for (size_t i = 0; i < s->batch_count; i++)
+        for (size_t k = 0; k < s->batch[i].gpu_count; k++)
+            if (s->batch[i].gpu[k].index >= least && (found < 0 || s->batch[i].gpu[k].index < found))
+                found = s->batch[i].gpu[k].index;
+    return found;
+}
+
+/* What all looks at a GPU saw. */
+struct gpu_seen {
+    struct { double low, high; } of[4];         /* clocks, power, temperature; NaN: not told */
+    double looks, told, slowed, shared;         /* looks: all, those that tell of throttling, those that saw it, those that saw others */
+    double others, mib;                         /* at most */
+    uint64_t reasons;
+};
+
+static void see_gpu(struct gpu_seen *seen, const struct ab_series *s, int64_t index)
+{
+    *seen = (struct gpu_seen){ .of = { { NAN, NAN }, { NAN, NAN }, { NAN, NAN }, { NAN, NAN } } };
+    for (size_t i = 0; i < s->batch_count; i++)
+        for (size_t k = 0; k < s->batch[i].gpu_count; k++) {
+            const struct ab_gpu *g = &s->batch[i].gpu[k];
+            const double value[] = { g->sm_mhz, g->memory_mhz, g->watts, g->celsius };
+            uint64_t slowed = g->throttle > 0.0 ? (uint64_t)g->throttle & AB_GPU_SLOWED : 0;
+
+            if (g->index != index)
+                continue;
+            for (size_t n = 0; n < sizeof value / sizeof *value; n++) {         /* fmin and fmax pass over NaN */
+                seen->of[n].low = fmin(seen->of[n].low, value[n]);
+                seen->of[n].high = fmax(seen->of[n].high, value[n]);
+            }
+            seen->looks++;
+            seen->told += !isnan(g->throttle);
+            seen->slowed += slowed != 0;
+            seen->reasons |= slowed;
+            seen->shared += g->others > 0.0;
+            seen->others = fmax(seen->others, g->others);
+            seen->mib = fmax(seen->mib, g->others_mib);
+        }
+}
+
+static void print_gpus(FILE *file, const struct ab_record *record, const struct ab_series *s)
+{
+    static const char *const unit[] = { " MHz", " MHz of memory", " W", " degrees" };
+    const char *why = hbg__ab_fact_get(&record->host, "nvidia-smi");
+    char text[192], name[32], words[128];
+    struct gpu_seen seen;
+
+    for (int64_t index = next_gpu(s, 0); index >= 0; index = next_gpu(s, index + 1)) {
+        size_t used = 0;
+
+        see_gpu(&seen, s, index);
+        snprintf(name, sizeof name, "GPU %" PRId64, index);
+        text[0] = '\0';
+        for (size_t n = 0; n < sizeof unit / sizeof *unit; n++) {
+            if (!isnan(seen.of[n].low))
+                used += (size_t)snprintf(text + used, sizeof text - used, "%s%.0f", used ? ", " : "", seen.of[n].low);
+            if (seen.of[n].high > seen.of[n].low)
+                used += (size_t)snprintf(text + used, sizeof text - used, " to %.0f", seen.of[n].high);
+            if (!isnan(seen.of[n].low))
+                used += (size_t)snprintf(text + used, sizeof text - used, "%s", unit[n]);
+        }
+        line(file, name, "%s", used ? text : "tells neither clocks nor power nor temperature");
+        if (seen.slowed > 0.0)
+            line(file, "", "throttled in %.0f of %.0f looks: %s", seen.slowed, seen.looks, hbg__ab_gpu_words((double)seen.reasons, words, sizeof words));
+        else
+            line(file, "", "%s in %.0f looks", seen.told > 0.0 ? "never throttled" : "whether it was throttled is not told", seen.looks);
+        if (seen.shared > 0.0)
+            line(file, "", "others on it in %.0f of %.0f looks: at most %.0f process%s with %.0f MiB", seen.shared, seen.looks, seen.others, seen.others == 1.0 ? "" : "es", seen.mib);
+    }
+    if (why)
+        line(file, "GPUs", "nvidia-smi: %s", why);
 }
 
 /* Of all batches: what was seen of others, of the clock, of waits. */
@@ -285,6 +366,7 @@ void hbg__ab_print_result(FILE *file, const struct ab_record *record)
     print_rounds(file, record, o);
     print_parts(file, record);
     print_conditions(file, &record->series[0]);
+    print_gpus(file, record, &record->series[0]);
     if (record->causes > 1)
         line(file, "cause", "not attributable to one: %d things differ", record->causes);
     if (record->expect != AB_EXPECT_NOTHING)

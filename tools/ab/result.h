@@ -24,6 +24,7 @@
 
 enum ab_expectation { AB_EXPECT_NOTHING, AB_EXPECT_FASTER, AB_EXPECT_EQUIVALENT, AB_EXPECT_NOT_SLOWER, AB_EXPECTATIONS };
 extern const char *const hbg__ab_expectation_name[AB_EXPECTATIONS];             /* "nothing", "faster", .. */
+extern const char *const hbg__ab_moment_name[AB_SAMPLES];                       /* "start", "middle", "end" */
 
 /* Numbers that are declared: field, type's letter, what it is. */
 #define AB_DECLARED_MAP(X)                                                                                                   \
@@ -48,6 +49,7 @@ struct ab_record {
     bool inner;                         /* a process reports many rounds */
     double rounds, cold;                /* of a batch; cold ones of a process, or processes before a batch */
     double timeout_s, cool_down_s, projected_s;
+    double gpu_look_s;                  /* what a look at all GPUs takes; NaN: there are none to look at */
     struct ab_rules rules;
     struct ab_facts arm[AB_ARMS], differences, host, surroundings, holders, attempts;
     char configuration[17];             /* its hash, 16 digits, or "": what A against A is remembered by */

@@ -107,6 +107,24 @@ static void read_parts(struct reading *r, const struct json_value *v, struct ab_
     }
 }
 
+static void read_gpus(struct reading *r, const struct json_value *v, struct ab_batch *b)
+{
+    for (const struct json_value *g = hbg__json_get(v, "gpus") ? array(r, v, "gpus") : NULL; g && !r->wrong; g = g->next) {
+        struct ab_gpu gpu = { .index = count(r, g, "index", 1000000) };
+        const char *moment = text(r, g, "moment");
+
+        while (gpu.moment < AB_SAMPLES && strcmp(hbg__ab_moment_name[gpu.moment], moment) != 0)
+            gpu.moment++;
+#define AB_READ(name, words) gpu.name = number(r, g, #name);
+        AB_GPU_MAP(AB_READ)
+#undef AB_READ
+        if (gpu.moment == AB_SAMPLES)
+            r->wrong = r->wrong ? r->wrong : "moment";
+        else if (!hbg__ab_batch_gpu(b, &gpu))
+            r->wrong = "memory";
+    }
+}
+
 static void read_batch(struct reading *r, const struct json_value *v, struct ab_series *s)
 {
     uint32_t block = count(r, v, "block", s->block_count);
@@ -127,6 +145,7 @@ static void read_batch(struct reading *r, const struct json_value *v, struct ab_
     read_values(r, v, "cold", b, true);
     read_values(r, v, "rounds", b, false);
     read_parts(r, v, b);
+    read_gpus(r, v, b);
     for (int i = 0; i < AB_SAMPLES; i++) {
         if (!sample) {
             r->wrong = r->wrong ? r->wrong : "conditions";
@@ -184,6 +203,8 @@ static void read_declared(struct reading *r, const struct json_value *v, struct 
     record->timeout_s = number(r, v, "timeout_s");
     record->cool_down_s = number(r, v, "cool_down_s");
     record->projected_s = number(r, v, "projected_s");
+    if (!hbg__json_number(v, "gpu_look_s", &record->gpu_look_s))
+        record->gpu_look_s = NAN;
     record->rules.margin = number(r, v, "margin");
     record->rules.resolve = number(r, v, "resolve");
     record->rules.mean = count(r, v, "mean", 1);

@@ -77,6 +77,18 @@ static void write_batch(struct hbg__json *j, const struct ab_batch *b)
     for (size_t i = 0; i < b->part_count; i++)
         hbg__json_key_f64(j, b->part[i].name, b->part[i].level);
     hbg__json_close(j);
+    hbg__json_key(j, "gpus");
+    hbg__json_open_array(j);
+    for (size_t i = 0; i < b->gpu_count; i++) {
+        hbg__json_open_object(j);
+        hbg__json_key_string(j, "moment", hbg__ab_moment_name[b->gpu[i].moment]);
+        hbg__json_key_u64(j, "index", b->gpu[i].index);
+#define AB_WRITE(name, words) hbg__json_key_f64(j, #name, b->gpu[i].name);
+        AB_GPU_MAP(AB_WRITE)
+#undef AB_WRITE
+        hbg__json_close(j);
+    }
+    hbg__json_close(j);
     hbg__json_key(j, "conditions");
     hbg__json_open_array(j);
     for (int i = 0; i < AB_SAMPLES; i++) {
@@ -141,6 +153,7 @@ static void write_declared(struct hbg__json *j, const struct ab_record *record)
     hbg__json_key_f64(j, "timeout_s", record->timeout_s);
     hbg__json_key_f64(j, "cool_down_s", record->cool_down_s);
     hbg__json_key_f64(j, "projected_s", record->projected_s);
+    hbg__json_key_f64(j, "gpu_look_s", record->gpu_look_s);
 #define AB_WRITE(name, words) hbg__json_key_f64(j, #name, (double)record->rules.name);
     AB_DECLARED_MAP(AB_WRITE)
 #undef AB_WRITE

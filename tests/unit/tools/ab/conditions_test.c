@@ -37,6 +37,29 @@ static void spoiled(struct ab_batch *batches, const char *by)
     assert_true(hbg__ab_block_good(batches, why, sizeof why));
 }
 
+/* GPUs: one look at one of them is enough, a limit on power that is reached is none. */
+static void slowed(struct ab_batch *batches)
+{
+    static const struct { double bits; const char *words; } known[] = {
+        { 0x8, "GPU 3 was throttled: hardware slowdown" }, { 0x20, "GPU 3 was throttled: software thermal slowdown" }, { 0x48, "hardware slowdown, hardware thermal slowdown" },
+        { 0x80, "power brake" }, { 0x1, NULL }, { 0x117, NULL }, { 0, NULL }, { NAN, NULL }, { 0x1p60, NULL },
+    };
+    struct ab_gpu look[2] = { { .index = 0 }, { .index = 3 } };
+    char why[AB_TEXT] = "";
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        make(batches);
+        look[1].throttle = known[i].bits;
+        batches[2].gpu = look;
+        batches[2].gpu_count = 2;
+        if (known[i].words)
+            spoiled(batches, known[i].words);
+        else
+            assert_true(hbg__ab_block_good(batches, why, sizeof why));
+    }
+    make(batches);
+}
+
 static void gates(void **state)
 {
     struct ab_batch b[AB_BATCHES];
@@ -59,6 +82,7 @@ static void gates(void **state)
     spoiled(b, "5.0 % apart");
     b[1].sample[AB_MIDDLE].mhz = 1900;  /* one batch: half of it */
     assert_true(hbg__ab_block_good(b, why, sizeof why));
+    slowed(b);
     for (int i = 0; i < AB_BATCHES; i++)                /* a machine that tells nothing */
         for (int k = 0; k < AB_SAMPLES; k++)
             b[i].sample[k] = (struct ab_sample){ .at_s = b[i].sample[k].at_s, .busy_s = NAN, .own_s = NAN, .steal_s = NAN, .throttle = NAN, .limited = NAN, .mhz = NAN };
