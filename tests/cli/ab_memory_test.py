@@ -70,6 +70,11 @@ def configurations(f):
         expect(not known, f"{name} is another configuration")
     (f.path / "prog.sh").write_text("#!/bin/sh\nexec sh  made.sh \"$1\"\n")
     expect(not told(), "other bytes of the program")
+    f.ab("-a", f.made(1, .01), "--aa", *SHORT)
+    line = ("-a", f.made(1, .01), "-b", f.made(1.05, .01), *SHORT)
+    expect(floor(f.ab(*line)) != UNKNOWN, "a script that is named")
+    (f.path / "made.sh").write_text((f.path / "made.sh").read_text() + "# another one\n")
+    expect(floor(f.ab(*line)) == UNKNOWN, "other bytes of it")
 
 
 def invalid(f):

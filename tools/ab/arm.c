@@ -210,13 +210,13 @@ static bool look_at_program(struct ab_facts *facts, const char *word)
     return good;
 }
 
-/* A word that is the path of a file: its bytes belong to the arm, as those of a script or an input. */
+/* A word that is the path of a file, in this folder as well: its bytes belong to the arm, as those of a script or an input. */
 static bool look_at_file(struct ab_facts *facts, const char *word)
 {
     struct mapped map;
     bool good;
 
-    if (!strchr(word, '/') || !map_file(word, &map))
+    if (!map_file(word, &map))
         return true;
     good = hbg__ab_fact(facts, "file", "%016" PRIx64 " %s", hash_bytes(UINT64_C(0xcbf29ce484222325), map.bytes, map.size), word);
     munmap((void *)(uintptr_t)map.bytes, map.size);

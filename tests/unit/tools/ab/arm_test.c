@@ -116,6 +116,10 @@ static void facts(void **state)
     assert_non_null(hbg__ab_fact_get(&found, "hash"));
     assert_non_null(strstr(hbg__ab_fact_get(&found, "file"), " /etc/passwd"));
     hbg__ab_facts_free(&found);
+    assert_int_equal(chdir("/etc"), 0);
+    assert_true(hbg__ab_arm_look(&found, "cat passwd -n"));
+    assert_non_null(strstr(hbg__ab_fact_get(&found, "file"), " passwd"));
+    hbg__ab_facts_free(&found);
     assert_true(hbg__ab_host_look(&found));
     assert_non_null(hbg__ab_fact_get(&found, "kernel"));
     assert_non_null(hbg__ab_fact_get(&found, "processor"));
