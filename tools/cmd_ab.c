@@ -10,6 +10,7 @@
 #include "ab/arm.h"
 #include "ab/child.h"
 #include "ab/floor.h"
+#include "ab/holders.h"
 #include "ab/measure.h"
 #include "ab/report.h"
 #include "ab/simulate.h"
@@ -113,27 +114,12 @@ static bool take_declared(const struct typed *typed, struct ab_record *record, u
 
 /* ---- before the first run ---- */
 
-/* Who has which device for itself; not this command. */
-static void look_at_holders(struct ab_facts *holders)
-{
-    struct hbg_platform_info info = HBG_OPTIONS(platform_info);
-    char name[64], why[512], words[768];
-    struct lock_holder holder;
-
-    for (uint32_t i = 0; hbg_platform_get(i, &info) == HBG_OK; i++) {
-        hbg__exclusive_name(info.hardware, name, sizeof name);
-        if (!hbg__ab_fact_get(holders, name) && hbg__lock_look(name, &holder, why, sizeof why) == LOCK_HELD && holder.pid != getpid())
-            (void)hbg__ab_fact(holders, name, "%s", hbg__exclusive_words(&holder, words, sizeof words));
-        info = (struct hbg_platform_info)HBG_OPTIONS(platform_info);
-    }
-}
-
 /* CLI_OK, or the status with the sentence printed. */
 static int look_at_arms(const struct typed *typed, struct ab_record *record)
 {
     bool good = hbg__ab_arm_look(&record->arm[AB_A], record->command[AB_A]) &&
                 hbg__ab_arm_look(&record->arm[AB_B], record->command[AB_B]) && hbg__ab_host_look(&record->host) &&
-                hbg__ab_surroundings_look(&record->surroundings);
+                hbg__ab_surroundings_look(&record->surroundings) && hbg__ab_holders_look(&record->holders, NULL);
 
     record->causes = good ? hbg__ab_arms_compare(&record->differences, &record->arm[AB_A], &record->arm[AB_B]) : -1;
     if (record->causes < 0) {
@@ -144,7 +130,6 @@ static int look_at_arms(const struct typed *typed, struct ab_record *record)
         hbg__cli_error("ab", "the arms do not differ: words, environment and the bytes of the program are the same; --aa compares A with itself");
         return CLI_MISUSED;
     }
-    look_at_holders(&record->holders);
     return CLI_OK;
 }
 

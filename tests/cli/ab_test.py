@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HBG = os.environ["HBG"]
@@ -219,6 +220,39 @@ def nothing_left(f):
         expect(gone(marker) and (f.path / "kept.json").read_text() == "old", "no child, and the old file")
 
 
+def holders(f):
+    """Who takes a device while it runs is told with the time, and who has it before without; by --recheck as well."""
+    lock, wait, taken = f.path / "locks/cpu.0.lock", f.path / "wait", f.path / "taken"
+    others = []
+
+    def take():
+        while not wait.exists():
+            time.sleep(.01)
+        others.append(subprocess.Popen([HBG, "ab", "-a", "sleep 9", "-b", "sleep 8", "--exclusive"], cwd=f.path, env={**os.environ, "HBG_LOCK_DIR": str(lock.parent)},
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        while not lock.exists() or not lock.read_text():
+            time.sleep(.01)
+        taken.write_text("")
+
+    # the seventh run asks for a holder and waits for it; four first runs and two batches come before
+    (f.path / "hold.sh").write_text("n=$(cat count); echo $((n + 1)) > count\n[ $n != 6 ] || touch wait\nwhile [ -e wait ] && [ ! -e taken ]; do sleep .01; done\n")
+    for before, when in ((True, ""), (False, "from block 1, batch 3 on: ")):
+        taken.unlink(missing_ok=True)
+        wait.unlink(missing_ok=True)
+        holding = threading.Thread(target=take)
+        holding.start()
+        if before:
+            wait.write_text("")
+            holding.join()
+        done = f.ab("-a", "sh hold.sh; echo time: 1 ms", "-b", "sh hold.sh; echo time: 2 ms", *TEXT, "--blocks", "1", "--out", "out.json", HBG_LOCK_DIR=str(lock.parent))
+        holding.join()
+        others[-1].terminate()
+        others[-1].wait()
+        held = re.findall(r"^held +cpu.0: (.*)$", done.stdout, re.M)
+        expect(len(held) == 1 and held[0].startswith(f"{when}user ") and f"process {others[-1].pid}, " in held[0], f"{held}", done)
+        expect(f.ab("--recheck", "out.json").stdout == done.stdout, "--recheck says the same")
+
+
 class Reader(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
@@ -382,4 +416,4 @@ def run_parts(*parts):
 
 
 if __name__ == "__main__":
-    run_parts(verdicts, control_and_sizing, metrics, failures, nothing_left, damage, files, pages, paths, simulation)
+    run_parts(verdicts, control_and_sizing, metrics, failures, nothing_left, holders, damage, files, pages, paths, simulation)

@@ -8,6 +8,7 @@
 #include "base/rng.h"
 #include "tools/ab/child.h"
 #include "tools/ab/conditions.h"
+#include "tools/ab/holders.h"
 #include "tools/ab/report.h"
 #include "tools/ab/sample.h"
 
@@ -351,7 +352,11 @@ static bool run_batch(struct ab_measuring *m, struct ab_batch *batch, uint32_t a
         snprintf(m->why, sizeof m->why, "%s: a process reported %zu warm rounds of %.0f", arm == AB_A ? "A" : "B", batch->round_count, record->rounds);
         good = false;
     }
-    return good && look_at_gpus(m, batch, AB_END);
+    if (!hbg__ab_holders_look(&record->holders, batch)) {
+        snprintf(m->why, sizeof m->why, "no memory for who has a device");
+        return false;
+    }
+    return look_at_gpus(m, batch, AB_END) && good;
 }
 
 /* ---- blocks ---- */

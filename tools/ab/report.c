@@ -6,6 +6,7 @@
 
 #include "tools/ab/conditions.h"
 #include "tools/ab/gpu.h"
+#include "tools/ab/holders.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -62,6 +63,14 @@ __attribute__((format(printf, 3, 4))) static void line(FILE *file, const char *l
     fputc('\n', file);
 }
 
+/* Those that came while it ran, or those that were there before. */
+static void print_holders(FILE *file, const struct ab_record *record, bool came)
+{
+    for (size_t i = 0; i < record->holders.count; i++)
+        if (hbg__ab_holder_came(record->holders.fact[i].value) == came)
+            line(file, "held", "%s: %s", record->holders.fact[i].name, record->holders.fact[i].value);
+}
+
 /* ---- before ---- */
 
 static void print_arm(FILE *file, const char *label, const char *command, const struct ab_facts *facts)
@@ -91,8 +100,7 @@ void hbg__ab_print_declared(FILE *file, const struct ab_record *record)
          record->inner ? "rounds of one process" : record->rounds == 1.0 ? "process" : "processes", record->cold, 100 * rules->margin, record->series_count ? record->series[0].seed : 0);
     if (!rules->gate)
         line(file, "", "conditions drop no block, as --no-gate asks");
-    for (size_t i = 0; i < record->holders.count; i++)
-        line(file, "held", "%s: %s", record->holders.fact[i].name, record->holders.fact[i].value);
+    print_holders(file, record, false);
     if (hbg__ab_floor_fits(&record->remembered, record) && hbg__ab_floor_invalid(&record->remembered))
         line(file, "A against A", "differed twice before: this comparison is INVALID already, unless --aa finds otherwise");
     if (!isnan(record->gpu_look_s))
@@ -366,6 +374,7 @@ void hbg__ab_print_result(FILE *file, const struct ab_record *record)
     print_rounds(file, record, o);
     print_parts(file, record);
     print_conditions(file, &record->series[0]);
+    print_holders(file, record, true);
     print_gpus(file, record, &record->series[0]);
     if (record->causes > 1)
         line(file, "cause", "not attributable to one: %d things differ", record->causes);
