@@ -55,7 +55,8 @@ bool hbg__ab_floor_configure(struct ab_facts *facts, struct ab_record *record, b
 
     good = good && (record->rounds > 0.0 ? hbg__ab_fact(facts, "rounds", "%.0f", record->rounds) : hbg__ab_fact(facts, "rounds", "calibrated"));
     good = good && (cold_given ? hbg__ab_fact(facts, "cold", "%.0f", record->cold) : hbg__ab_fact(facts, "cold", "as is usual"));
-    good = good && (rules->resolve > 0.0 ? hbg__ab_fact(facts, "blocks", "that resolve %g", rules->resolve) : hbg__ab_fact(facts, "blocks", "%u", rules->blocks));
+    good = good && (rules->resolve > 0.0 ? hbg__ab_fact(facts, "blocks", "that resolve %g", rules->resolve)
+                    : hbg__ab_fact(facts, "blocks", "%u", rules->blocks));
     good = good && hbg__ab_fact(facts, "cool-down", "%g s", record->cool_down_s) && hbg__ab_fact(facts, "gate", "%s", rules->gate ? "on" : "off");
     if (good)
         name_configuration(facts, record->configuration);
@@ -73,7 +74,8 @@ bool hbg__ab_floor_of(struct ab_floor *now, const struct ab_record *record, cons
         if (!record->control[i])
             continue;
         last = &record->outcome[i];
-        now->control[now->controls++] = (struct ab_floor_control){ .seed = record->series[i].seed, .effect = last->effect, .low = last->low, .high = last->high };
+        now->control[now->controls++] = (struct ab_floor_control){ .seed = record->series[i].seed, .effect = last->effect,
+                                                                   .low = last->low, .high = last->high };
     }
     if (!last || last->verdict == AB_INVALID || isnan(last->half))
         return false;
@@ -199,7 +201,8 @@ static bool same_facts(const struct json_value *list, const struct ab_facts *fac
     for (size_t i = 0; i < facts->count; i++, pair = pair->next) {
         const struct json_value *name = pair && pair->kind == JSON_ARRAY ? pair->first : NULL, *value = name ? name->next : NULL;
 
-        if (!value || name->kind != JSON_STRING || value->kind != JSON_STRING || strcmp(name->text, facts->fact[i].name) != 0 || strcmp(value->text, facts->fact[i].value) != 0)
+        if (!value || name->kind != JSON_STRING || value->kind != JSON_STRING || strcmp(name->text, facts->fact[i].name) != 0 ||
+            strcmp(value->text, facts->fact[i].value) != 0)
             return false;
     }
     return !pair;
@@ -224,7 +227,8 @@ bool hbg__ab_floor_find(struct ab_floor *floor, const struct ab_facts *configura
             snprintf(wrong, sizeof wrong, "it is damaged");
         else if (!hbg__json_text(document.first, "format", &format) || strcmp(format, format_name) != 0)
             snprintf(wrong, sizeof wrong, "it is none of A against A, or of another hbg");
-        else if (!hbg__json_text(document.first, "checksum", &stored) || strcmp(stored, sum) != 0 || !hbg__ab_floor_read(floor, hbg__json_get(document.first, "remembered")))
+        else if (!hbg__json_text(document.first, "checksum", &stored) || strcmp(stored, sum) != 0 ||
+                 !hbg__ab_floor_read(floor, hbg__json_get(document.first, "remembered")))
             snprintf(wrong, sizeof wrong, "it is damaged");
         else if (!same_facts(hbg__json_get(document.first, "configuration"), configuration))
             snprintf(wrong, sizeof wrong, "it is of another configuration");

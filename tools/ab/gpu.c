@@ -257,5 +257,6 @@ bool hbg__ab_gpus_look(struct ab_gpus *gpus, struct ab_batch *batch, uint32_t mo
     if (hbg__ab_signal_taken() || (gpus->failures < FAILURES_MOST && (double)(hbg__clock_ns() - begin) * 1e-9 < fmin(later_s, gpus->timeout_s)))
         return good;
     gpus->there = false;
-    return hbg__ab_fact(host, "nvidia-smi", "not asked any more from block %u, batch %u on: %s", batch->block + 1, batch->slot + 1, *why ? why : "it is too slow") && good;
+    return hbg__ab_fact(host, "nvidia-smi", "not asked any more from block %u, batch %u on: %s", batch->block + 1, batch->slot + 1,
+                        *why ? why : "it is too slow") && good;
 }

@@ -36,11 +36,12 @@ const char *hbg__ab_gpu_words(double throttle, char *text, size_t size);
 /* Looks are taken while it is `there`. Nothing is waited for longer than `timeout_s`. */
 struct ab_gpus { bool there; uint32_t failures; uint32_t field; double timeout_s, look_s; };
 
-/* Two first looks, with `timeout_s` set: are there any, and how long does a look take? Adds "GPU 0" and so on to `host`, with name and uuid, "nvidia-smi" if it was
-   found and tells nothing, and to `holders` who works on them. False: no memory. */
+/* Two first looks, with `timeout_s` set: are there any, and how long does a look take? Adds "GPU 0" and so on with their uuid to `host`,
+   "nvidia-smi" if it was found and tells nothing, and to `holders` who works on them. False: no memory. */
 bool hbg__ab_gpus_find(struct ab_gpus *gpus, struct ab_facts *host, struct ab_facts *holders);
 
-/* At that moment of the batch. After a look that took too long, or three in a row that failed, there are no more; `host` is told. False: no memory. */
+/* At that moment of the batch. After a look that took too long, or three in a row that failed, there are no more, and "nvidia-smi" in `host`
+   says why. False: no memory. */
 bool hbg__ab_gpus_look(struct ab_gpus *gpus, struct ab_batch *batch, uint32_t moment, struct ab_facts *host);
 
 #endif

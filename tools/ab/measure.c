@@ -324,10 +324,10 @@ static bool run_batch(struct ab_measuring *m, struct ab_batch *batch, uint32_t a
     uint64_t middle;
     bool good = true;
 
-    if (record->cool_down_s > 0.0)
-        hbg__ab_pause(record->cool_down_s);
     if (!look_at_gpus(m, batch, AB_START))
         return false;
+    if (record->cool_down_s > 0.0)
+        hbg__ab_pause(record->cool_down_s);
     hbg__ab_sample_take(&batch->sample[AB_START]);
     batch->sample[AB_MIDDLE].at_s = NAN;
     middle = hbg__clock_ns() + (uint64_t)(.5e9 * expected);

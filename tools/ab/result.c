@@ -15,7 +15,8 @@ const char *const hbg__ab_moment_name[AB_SAMPLES] = { "start", "middle", "end" }
 
 void hbg__ab_record_free(struct ab_record *record)
 {
-    struct ab_facts *const facts[] = { &record->arm[AB_A], &record->arm[AB_B], &record->differences, &record->host, &record->surroundings, &record->holders, &record->attempts };
+    struct ab_facts *const facts[] = { &record->arm[AB_A], &record->arm[AB_B], &record->differences, &record->host, &record->surroundings,
+                                       &record->holders, &record->attempts };
 
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         hbg__ab_facts_free(facts[i]);
