@@ -101,7 +101,7 @@ def between(f):
     """No look while a round is timed; half way there is one where there is a place for it."""
     (f.path / "round.sh").write_text("date +%s.%N >> runs\nsleep .02\n[ $1 = 1 ] || for i in $(seq $1); do echo time: $i.$2 ms; done\ndate +%s.%N >> runs\n")
     line = ("--no-gate", "--blocks", "1")
-    for name, words, more, moments in (("processes", "1 {}", ("--rounds", "5"), ["start", "middle", "end"]), ("one process", "1 {}", ("--rounds", "1"), ["start", "end"]),
+    for name, words, more, moments in (("processes", "1 {}", ("--rounds", "5"), ["start", "middle", "end"]), ("one process", "1 {}", ("--rounds", "1", "--cool-down", "100"), ["start", "end"]),
                                        ("rounds inside", "40 {}; sleep .1", ("--rounds", "30", "--metric", "time: ([0-9.]+) ms"), ["start", "end"])):
         smi = Smi(f, before="sleep .03")
         (f.path / "runs").write_text("")
@@ -113,6 +113,8 @@ def between(f):
         seen = [float(line.split()[0]) for line in smi.looks.read_text().splitlines()]
         expect(len(seen) == 4 * (2 + 4 * len(moments)) and len(runs) >= 8, f"{name}: {len(seen)} {len(runs)}")
         expect(not [1 for begin, end in zip(seen[::2], seen[1::2]) for first, last in runs if begin < last and first < end], f"{name}: a look inside of a round")
+        if "--cool-down" in more:
+            expect(all(min(first - end for end in seen[1::2] if end < first) > .1 for first, _ in runs[4:]), f"{name}: the pause is behind the look")
         expect(result["declared"]["projected_s"] > 4 * len(moments) * result["declared"]["gpu_look_s"] > 4 * len(moments) * .06, f"{name}: looks are in the projected time")
 
 

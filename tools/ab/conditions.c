@@ -190,7 +190,7 @@ static const struct ab_gpu *slowed_gpu(const struct ab_batch *batches)
 {
     for (int i = 0; i < AB_BATCHES; i++)
         for (size_t k = 0; k < batches[i].gpu_count; k++)
-            if (batches[i].gpu[k].throttle > 0.0 && (uint64_t)batches[i].gpu[k].throttle & AB_GPU_SLOWED)
+            if (hbg__ab_gpu_slowed(batches[i].gpu[k].throttle))
                 return &batches[i].gpu[k];
     return NULL;
 }

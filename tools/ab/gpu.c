@@ -144,13 +144,18 @@ bool hbg__ab_gpu_read_processes(const char *text, struct ab_gpu_row *row, size_t
     return good;
 }
 
+uint64_t hbg__ab_gpu_slowed(double throttle)
+{
+    return throttle >= 0.0 && throttle < 0x1p53 ? (uint64_t)throttle & AB_GPU_SLOWED : 0;
+}
+
 const char *hbg__ab_gpu_words(double throttle, char *text, size_t size)
 {
     static const struct { uint32_t bit; const char *words; } known[] = {
         { AB_GPU_HW_SLOWDOWN, "hardware slowdown" }, { AB_GPU_HW_THERMAL, "hardware thermal slowdown" }, { AB_GPU_POWER_BRAKE, "power brake" },
         { AB_GPU_SW_THERMAL, "software thermal slowdown" },
     };
-    uint64_t bits = throttle >= 0.0 && throttle < 0x1p53 ? (uint64_t)throttle : 0;
+    uint64_t bits = hbg__ab_gpu_slowed(throttle);
     size_t used = 0;
 
     text[0] = '\0';

@@ -30,6 +30,9 @@ size_t hbg__ab_gpu_read(const char *text, struct ab_gpu_row *row, size_t room);
 /* Lines of pid, gpu_uuid and used_memory: counts them into the rows. With `holders` a fact for each as well. False: no memory. */
 bool hbg__ab_gpu_read_processes(const char *text, struct ab_gpu_row *row, size_t count, struct ab_facts *holders);
 
+/* Those bits of AB_GPU_SLOWED that are set; none where nothing is told, or nothing that can be. */
+uint64_t hbg__ab_gpu_slowed(double throttle);
+
 /* "hardware slowdown, power brake"; "" for other bits. `text` is returned. */
 const char *hbg__ab_gpu_words(double throttle, char *text, size_t size);
 

@@ -192,7 +192,7 @@ static void see_gpu(struct gpu_seen *seen, const struct ab_series *s, int64_t in
         for (size_t k = 0; k < s->batch[i].gpu_count; k++) {
             const struct ab_gpu *g = &s->batch[i].gpu[k];
             const double value[] = { g->sm_mhz, g->memory_mhz, g->watts, g->celsius };
-            uint64_t slowed = g->throttle > 0.0 ? (uint64_t)g->throttle & AB_GPU_SLOWED : 0;
+            uint64_t slowed = hbg__ab_gpu_slowed(g->throttle);
 
             if (g->index != index)
                 continue;

@@ -42,7 +42,8 @@ static void slowed(struct ab_batch *batches)
 {
     static const struct { double bits; const char *words; } known[] = {
         { 0x8, "GPU 3 was throttled: hardware slowdown" }, { 0x20, "GPU 3 was throttled: software thermal slowdown" }, { 0x48, "hardware slowdown, hardware thermal slowdown" },
-        { 0x80, "power brake" }, { 0x1, NULL }, { 0x117, NULL }, { 0, NULL }, { NAN, NULL }, { 0x1p60, NULL },
+        { 0x80, "power brake" }, { 0x1, NULL }, { 0x117, NULL }, { 0, NULL }, { NAN, NULL }, { 0x1p60, NULL }, { 0x1p64, NULL },
+        { INFINITY, NULL }, { -8, NULL },
     };
     struct ab_gpu look[2] = { { .index = 0 }, { .index = 3 } };
     char why[AB_TEXT] = "";
