@@ -70,8 +70,17 @@ def check_browser(path, data, tasks):
     whole = dom(path, "")
     assert whole.count("<rect") > 5 and "pipeline slot 0" in whole
     assert f'data-from="0" data-to="{data["length_ns"]}"' in whole
-    # the shortest one: an eighth of the view is its own, unless that is more than all
     span = min((s for s in tasks if s["run"] == 1 and s["why"].startswith("data:")), key=lambda s: s["dur"])
+    check_span(path, data, span)
+    # at the begin of a long trace, too
+    text, (length, longer) = open(path).read(), (f'"length_ns": {n}' for n in (data["length_ns"], 100 * data["length_ns"]))
+    assert text.count(length) == 1
+    open(path, "w").write(text.replace(length, longer))
+    check_span(path, dict(data, length_ns=100 * data["length_ns"]), span)
+
+
+def check_span(path, data, span):
+    # an eighth of the view is its own, unless that is more than all
     shown = dom(path, f"run=1&task={span['values']['task']}")
     assert span["why"] in shown and 'class="on"' in shown, span
     detail = re.search(r'<div id="detail">(.*?)</div>', shown, re.S).group(1)
