@@ -85,10 +85,9 @@ static HBG_NO_INLINE bool meets_the_same(const struct match *m)
 }
 
 /* A region of the list at position i; *shared: its storage has been met before. */
-static inline bool fits_region(struct match *m, uint32_t i, const struct hbg_arg *given, bool *shared)
+static inline bool fits_region(struct match *m, uint32_t i, const struct hbg__definition_arg *was, const struct hbg_arg *given, bool *shared)
 {
     struct hbg_graph *g = m->g;
-    const struct hbg__definition_arg *was = &m->d->arg[i];
     const struct hbg_region *r = &given->u.region;
     bool writes = given->kind == HBG_ARG_OUT || given->kind == HBG_ARG_INOUT;
     if (given->kind != was->arg.kind || (writes && r->flags & HBG_REGION_READ_ONLY)) return miss(m, HBG__BODY_MISS_SHAPE, i, "its access mode");
@@ -121,6 +120,7 @@ static inline void prefetch_storage(const struct hbg_graph *g, const struct hbg_
 static inline bool fits_positions(struct match *m, bool *shared)
 {
     struct hbg_graph *g = m->g;
+    const struct hbg__definition_arg *was = m->d->arg;
     uint32_t i = 0;
     *shared = false;
     if (!hbg__graph_reserve(g, (void **)&g->bodies->storage, &g->bodies->storage_capacity, m->d->arg_count, sizeof(uint32_t))) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "no memory");
@@ -131,13 +131,14 @@ static inline bool fits_positions(struct match *m, bool *shared)
         if (i >= m->d->arg_count) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the number of arguments");
         if (end - given > AHEAD) prefetch_storage(g, &given[AHEAD].u.region);
         if (given->kind - 1u < HBG_ARG_UNTRACKED) {
-            if (!fits_region(m, i, given, shared)) return false;
-        } else if ((given->kind != HBG_ARG_SCALAR && given->kind != HBG_ARG_BOUND) || m->d->arg[i].arg.kind != HBG_ARG_SCALAR) {
+            if (!fits_region(m, i, was, given, shared)) return false;
+        } else if ((given->kind != HBG_ARG_SCALAR && given->kind != HBG_ARG_BOUND) || was->arg.kind != HBG_ARG_SCALAR) {
             return miss(m, HBG__BODY_MISS_SHAPE, i, "its kind");
-        } else if (given->dtype != m->d->arg[i].arg.dtype) {
+        } else if (given->dtype != was->arg.dtype) {
             return miss(m, HBG__BODY_MISS_SHAPE, i, "its type");
         }
         i++;
+        was++;
     }
     if (i != m->d->arg_count) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the number of arguments");
     if ((g->is_serial || g->bodies->unknown) != m->d->is_serial) return miss(m, HBG__BODY_MISS_ALIAS, HBG__NO_ARG, "whether it is known how arguments overlap");
