@@ -42,44 +42,50 @@ static bool has_storage(const struct hbg_graph *g, uint32_t number)
     return false;
 }
 
-/* The entry for this thing of the build around; NULL: it has none yet. */
-static struct hbg__named *find_named(const struct hbg_graph *g, enum hbg__named_kind kind, uint32_t handle, uint32_t *base)
+/* Of a storage of the build around, in buffer_map. */
+static uint64_t captured_key(uint32_t index) { return index | (uint64_t)2 << 32; }
+
+/* The entry for this scalar of the build around; NULL: it has none yet. */
+static struct hbg__named *find_scalar(const struct hbg_graph *g, uint32_t handle, uint32_t *base)
 {
     struct hbg__recording *r = g->recording;
     for (uint32_t i = 0; i < r->named_count; i++) {
         *base = HBG__BASE_BOUNDARY + r->boundary_count + i;
-        if (r->named[i].kind == kind && r->named[i].handle == handle) return &r->named[i];
+        if (r->named[i].kind == HBG__NAMED_SCALAR && r->named[i].handle == handle) return &r->named[i];
     }
     return NULL;
 }
 
-static struct hbg__storage *storage_at_base(const struct hbg_graph *g, uint32_t base)
+/* What stands for their storage; NULL: latched. */
+static struct hbg__storage *add_captured(struct hbg_graph *g, const struct hbg__storage *theirs)
 {
-    uint32_t i = g->input->boundary.arg_count;
-    while (g->storages[i].base != base) i++;
-    return &g->storages[i];
+    struct hbg_graph *outer = g->input->body->outer;
+    uint32_t handle = hbg__storage_index(outer, theirs);
+    if (!hbg__name_room(g) || !hbg__graph_serialize(g)) return NULL;
+    uint64_t *index = hbg__map_u64_add(&g->buffer_map, captured_key(handle), NULL);
+    struct hbg__storage *s = index ? hbg__storage_add(g) : NULL;
+    if (!s) { hbg__graph_fail_memory(g, "storages"); return NULL; }
+    *index = hbg__storage_index(g, s);
+    struct hbg__reach reach = hbg__storage_reach(&outer->storages[theirs->home]);
+    s->lower = reach.lower - theirs->displacement;
+    s->size_bytes = (uint64_t)(reach.upper - theirs->displacement);
+    s->base = hbg__name(g, (struct hbg__named){ .kind = HBG__NAMED_STORAGE, .handle = handle, .lower = s->lower, .size_bytes = (uint64_t)(reach.upper - reach.lower) });
+    s->flags = HBG__STORAGE_WHOLES;
+    hbg__storage_set_irregular(s, HBG__IRREGULAR_ALWAYS);
+    return s;
 }
 
 struct hbg__storage *hbg__capture(struct hbg_graph *g, const struct hbg_region *region, int argument, bool *known)
 {
     struct hbg_graph *outer = g->input->body->outer;
-    uint32_t base;
     *known = has_storage(outer, region->storage);
     if (!*known) return NULL;
     const struct hbg__storage *theirs = hbg__storage_of(outer, region, argument);
     if (!theirs) { (void)hbg__fail_as(g, outer); return NULL; }
-    uint32_t index = hbg__storage_index(outer, theirs);
-    if (find_named(g, HBG__NAMED_STORAGE, index, &base)) return storage_at_base(g, base);
+    const uint64_t *index = hbg__map_u64_find(&g->buffer_map, captured_key(hbg__storage_index(outer, theirs)));
+    if (index) return &g->storages[*index];
     if (!g->single) g->single = "it uses a region that is not in its list";
-    struct hbg__storage *s = hbg__name_room(g) && hbg__graph_serialize(g) ? hbg__storage_add(g) : NULL;
-    if (!s) return NULL;
-    struct hbg__reach reach = hbg__storage_reach(&outer->storages[theirs->home]);
-    s->lower = reach.lower - theirs->displacement;
-    s->size_bytes = (uint64_t)(reach.upper - theirs->displacement);
-    s->base = hbg__name(g, (struct hbg__named){ .kind = HBG__NAMED_STORAGE, .handle = index, .lower = s->lower, .size_bytes = (uint64_t)(reach.upper - reach.lower) });
-    s->flags = HBG__STORAGE_WHOLES;
-    hbg__storage_set_irregular(s, HBG__IRREGULAR_ALWAYS);
-    return s;
+    return add_captured(g, theirs);
 }
 
 bool hbg__capture_scalar(struct hbg_graph *g, const void *boundary, uint32_t index, const struct hbg_args **args, uint32_t *position)
@@ -90,7 +96,7 @@ bool hbg__capture_scalar(struct hbg_graph *g, const void *boundary, uint32_t ind
     if (!g->single) g->single = "it uses a scalar that is not in its list";
     if (*position == HBG__NIL) return true;
     uint32_t handle = HBG__BASE_BOUNDARY + *position;
-    if (!find_named(g, HBG__NAMED_SCALAR, handle, &base)) {
+    if (!find_scalar(g, handle, &base)) {
         if (!hbg__name_room(g)) return false;
         base = hbg__name(g, (struct hbg__named){ .kind = HBG__NAMED_SCALAR, .handle = handle });
     }

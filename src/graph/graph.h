@@ -224,7 +224,8 @@ struct hbg_graph {
     uint32_t recent_layouts[HBG__RECENT_LAYOUTS];   /* of regions, by their looks; 0: none */
     uint32_t scalar_layouts[HBG_F64 + 1];   /* by dtype; 0: not yet, but for dtype 0 */
     struct hbg__map_u64 layout_map;     /* hash of a layout -> payload offset */
-    struct hbg__map_u64 buffer_map;     /* handle -> storage index: of the boundary, and with bit 32 of the build itself */
+    struct hbg__map_u64 buffer_map;     /* handle -> storage index: of the boundary, and with bit 32 of the build itself; with bit 33 what a body
+                                           captures, by its storage in the build around */
     struct { uint32_t handle, storage; } buffer_cache[64];      /* the latter, by the handle's low bits */
     struct hbg__memory *memory;
     uint64_t reserve_bytes;             /* of an arena, as hbg__graph_create() was told */
