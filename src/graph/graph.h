@@ -330,7 +330,7 @@ static inline void hbg__short_way_renew(struct hbg_graph *g)
 /* A number that no other build and no other body has had in a long time. build.c */
 uint32_t hbg__serial_take(void);
 
-/* The task whose arguments stand above payload_top, `before` units of something else in front of them: it comes after g->producers;
+/* The task whose arguments stand above payload_top, behind `before` units of something else: it comes after g->producers;
    g->accesses are entered, and `settled_count` that were settled on the short way. submit.c */
 struct hbg__short_access;
 struct hbg_task hbg__submit_append(struct hbg_graph *g, uint32_t kernel, uint32_t arg_count, uint32_t flags, uint32_t before,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* submission.c - the one record that submits a definition: {struct hbg__submission, boundary, what the definition names}.
+/* submission.c - the one record that submits a definition: {boundary, what the definition names, struct hbg__submission}.
  *
  * To the build around it is a task that accesses its boundary as the list says, and all of the buffers that its body names. Cost: for
  * each argument what a submit costs that knows the layout already; nothing depends on the size of the body.
@@ -136,7 +136,7 @@ const struct hbg__known *hbg__know(struct hbg_graph *g, struct hbg__definition *
 
 static inline struct hbg_view_arg *arg_at(const struct hbg_graph *g, uint32_t i)
 {
-    return (struct hbg_view_arg *)(void *)(g->payload + (size_t)(g->payload_top + HBG__SUBMISSION_UNITS) * 8) + i;
+    return (struct hbg_view_arg *)(void *)(g->payload + (size_t)g->payload_top * 8) + i;
 }
 
 /* A whole cell, or all of a storage, with a plain history: like hbg__short_region(), but the layout is known by its number. */
@@ -256,8 +256,6 @@ static HBG_COLD bool fail_limit(struct hbg_graph *g, const struct hbg__definitio
 {
     if (g->input->limit_tasks && hbg__tasks_used(g) + d->task_count > g->input->limit_tasks)
         hbg__graph_fail_limit(g, "limit_tasks", hbg__tasks_used(g), g->input->limit_tasks, d->task_count, "raise limit_tasks in the program's options");
-    else if ((uint64_t)d->arg_count + d->named_count > HBG__ARGS_MAX)
-        hbg__graph_fail_limit(g, "arguments of one subgraph, with what its body names", d->named_count, HBG__ARGS_MAX, d->arg_count, "pass one region that holds many, or split the body");
     else
         hbg__graph_fail_limit(g, "tasks of one graph, with those of bodies", g->task_count + g->bodies->slots, HBG__TASKS_MAX, d->head->slot_count, "split the graph");
     return false;
@@ -267,8 +265,7 @@ static bool is_within_limits(struct hbg_graph *g, const struct hbg__definition *
 {
     const struct hbg__bodies *b = g->bodies;
     bool within = (!g->input->limit_tasks || hbg__tasks_used(g) + d->task_count <= g->input->limit_tasks) &&
-                  (uint64_t)d->arg_count + d->named_count <= HBG__ARGS_MAX && g->task_count + b->slots + d->head->slot_count < HBG__TASKS_MAX &&
-                  b->bases + d->head->base_count + d->head->base_total < UINT32_MAX;
+                  g->task_count + b->slots + d->head->slot_count < HBG__TASKS_MAX && b->bases + d->head->base_count + d->head->base_total < UINT32_MAX;
     return HBG_LIKELY(within) || fail_limit(g, d);
 }
 
@@ -287,9 +284,10 @@ static void write_submission(struct hbg_graph *g, const struct hbg__known *known
 {
     struct hbg__bodies *b = g->bodies;
     const struct hbg__image_head *head = known->definition->head;
-    struct hbg__submission *s = (struct hbg__submission *)(void *)(arg_at(g, 0)) - 1;
+    uint32_t args = known->definition->arg_count + known->definition->named_count;
+    struct hbg__submission *s = (struct hbg__submission *)(void *)arg_at(g, args);
     *s = (struct hbg__submission){ .heap = heap, .slots = (uint32_t)b->slots, .activation = (uint32_t)b->activations + 1, .bases = (uint32_t)b->bases,
-                                   .definition = known->base, .slot_count = head->slot_count };
+                                   .definition = known->base, .slot_count = head->slot_count, .arg_count = args };
     b->slots += head->slot_count;
     b->activations += 1 + (uint64_t)head->activation_count;
     b->bases += (uint64_t)head->base_count + head->base_total;
@@ -302,13 +300,13 @@ struct hbg_task hbg__submit_definition(struct hbg__call *call, const struct hbg_
     const struct hbg__known known = *found;
     const struct hbg__definition *d = known.definition;
     uint64_t heap = 0, heap_bytes = d->head->heap_bytes;
-    uint32_t tenant = 0, args = d->arg_count + d->named_count;
+    uint32_t tenant = 0, units = 2 * (d->arg_count + d->named_count) + HBG__SUBMISSION_UNITS;
     if (!is_within_limits(g, d) || (g->regrid_home != HBG__NIL && !hbg__hazard_regrid(g)) || !make_room(g, d)) return no_task(g);
     g->producers.count = g->access_count = g->bodies->settled_count = 0;
     g->pending_units = 0;
     if (heap_bytes && !hbg__heap_take(g, hbg__round_up(heap_bytes, HBG__LINE), &heap, &tenant)) return no_task(g);
     if (!make_room(g, d)) return no_task(g);      /* heap_take may have appended noops */
-    g->pending_units = HBG__SUBMISSION_UNITS + 2 * args;
+    g->pending_units = units;
     if (!hbg__producer_add(g, tenant)) return no_task(g);
     if (!put_boundary(call, &known)) {
         hbg__say_argument(g, call->key.name);
@@ -316,7 +314,7 @@ struct hbg_task hbg__submit_definition(struct hbg__call *call, const struct hbg_
     }
     if (!put_extras(g, &known)) return no_task(g);
     write_submission(g, &known, heap);
-    struct hbg_task task = hbg__submit_append(g, 0, args, HBG__TASK_SUBGRAPH, HBG__SUBMISSION_UNITS, g->bodies->settled, g->bodies->settled_count);
+    struct hbg_task task = hbg__submit_append(g, 0, 0, HBG__TASK_SUBGRAPH, units, g->bodies->settled, g->bodies->settled_count);
     if (g->failed) return no_task(g);
     g->bodies->submission[g->bodies->submission_count++] = hbg__record_at(g, task.id)->args - HBG__SUBMISSION_UNITS;
     if (HBG_UNLIKELY(g->input->limit_tasks != 0)) hbg__short_tasks_renew(g);

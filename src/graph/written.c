@@ -47,8 +47,8 @@ static bool argument_touches(const struct hbg_graph *g, const struct hbg_view_ar
 /* A submission writes what its list says, and what its body does with buffers that it names. */
 static bool submission_writes(const struct hbg_graph *g, const struct hbg__task_record *r, const struct hbg__access *access)
 {
-    const struct hbg_view_arg *arg = hbg__image_at(g->payload, r->args);
-    const struct hbg__submission *s = hbg__image_at(g->payload, r->args - HBG__SUBMISSION_UNITS);
+    const struct hbg_view_arg *arg = hbg__image_submission_args(g->payload, r);
+    const struct hbg__submission *s = hbg__image_submission(g->payload, r);
     const struct hbg__definition *d = g->recording->named[s->definition - HBG__BASE_BOUNDARY - g->recording->boundary_count].definition;
     for (uint32_t i = 0; i < d->arg_count; i++) {
         uint16_t kind = d->arg[i].arg.kind;

@@ -26,7 +26,7 @@ static const uint32_t layout[] = {
     FIELD(hbg__task_record, producer_count), FIELD(hbg__task_record, flags), FIELD(hbg__task_record, reserved),
     sizeof(struct hbg__submission),
     FIELD(hbg__submission, heap), FIELD(hbg__submission, slots), FIELD(hbg__submission, activation), FIELD(hbg__submission, bases),
-    FIELD(hbg__submission, definition), FIELD(hbg__submission, slot_count), FIELD(hbg__submission, reserved),
+    FIELD(hbg__submission, definition), FIELD(hbg__submission, slot_count), FIELD(hbg__submission, arg_count),
     sizeof(struct hbg_view_arg),
     FIELD(hbg_view_arg, word), FIELD(hbg_view_arg, base), FIELD(hbg_view_arg, layout),
     sizeof(struct hbg_layout),

@@ -11,6 +11,14 @@
  * The payload holds, in the order of submission and in units of 8 bytes: interned layouts (struct hbg_layout), parameter bytes
  * (16-byte aligned), and per task its arguments (struct hbg_view_arg) followed by its edge row, where it has one; the root list
  * stands at the end. A payload offset of 0 is never a layout's: the payload begins with the layout of an untyped scalar.
+ * A submission has its struct between its arguments and its edge row, which is where `args` of its record points to:
+ *
+ *     a task         | arguments | edge row |
+ *                    ^ args: arg_count of them
+ *     a submission   | arguments: its arg_count | struct hbg__submission | edge row |
+ *                                                                        ^ args, and an arg_count of 0
+ *
+ * So the edge row of any record begins arg_count arguments behind `args`, and a submission may have more than 16 bits count.
  *
  * Edges. The producers of a task are unique, lower than the task, and sorted from the latest down. The first three stand in
  * the record; the rest, from index 3 on, in the edge row behind the arguments (32-bit ids, padded to 8 bytes). Where there are
@@ -59,7 +67,7 @@ enum { HBG__BASE_ZERO, HBG__BASE_PAYLOAD, HBG__BASE_HEAP, HBG__BASE_BOUNDARY };
 
 enum {
     HBG__IMAGE_MAGIC = 0x49474248,      /* "HBGI" */
-    HBG__IMAGE_VERSION = 2
+    HBG__IMAGE_VERSION = 3              /* part of the fingerprint: one more where the same structs stand in other places */
 };
 
 /* head.flags */
@@ -96,7 +104,7 @@ enum {
     HBG__TASK_QUERYABLE = 1,            /* some consumer names it as a producer that is not its latest */
     HBG__TASK_NOOP = 2,                 /* visits no core; `kernel` and the arguments mean nothing */
     HBG__TASK_REUSE = 4,                /* noop of heap reuse: its edges order, but carry no failure */
-    HBG__TASK_SUBGRAPH = 8,             /* a submission: struct hbg__submission stands right before its arguments; `kernel` means nothing */
+    HBG__TASK_SUBGRAPH = 8,             /* a submission: struct hbg__submission stands right before `args`, its arguments before that; `kernel` means nothing */
     HBG__TASK_NO_KERNEL = HBG__TASK_NOOP | HBG__TASK_SUBGRAPH
 };
 
@@ -106,7 +114,7 @@ struct hbg__task_record {
     uint32_t producer[3];               /* the latest three, descending; unused ones are HBG__NIL */
     uint32_t args;                      /* payload offset in 8-byte units */
     uint16_t kernel;
-    uint16_t arg_count;                 /* 16 bytes each at args; the edge row begins behind them */
+    uint16_t arg_count;                 /* 16 bytes each at args; the edge row begins behind them. 0 of a submission, which counts its own */
     uint8_t producer_count;             /* 255: the true count is the first word of the edge row */
     uint8_t flags;
     uint16_t reserved;                  /* width and lanes, later */
@@ -115,7 +123,7 @@ HBG__STATIC_ASSERT(sizeof(struct hbg__task_record) == 32, "two records a cache l
 HBG__STATIC_ASSERT(sizeof(struct hbg_view_arg) == 16, "two 8-byte units an argument");
 HBG__STATIC_ASSERT(sizeof(struct hbg_layout) == 96, "twelve 8-byte units a layout");
 
-/* A submission of a definition, by a record with HBG__TASK_SUBGRAPH. The record's arguments are the values of the definition's base
+/* A submission of a definition, by a record with HBG__TASK_SUBGRAPH. The arguments in front of it are the values of the definition's base
    table from HBG__BASE_BOUNDARY on, in the terms of the image that submits: value i is base[arg[i].base] + arg[i].word. What is counted
    from "the image that submits" is counted from its own activation, and from the start of the run's zones for the outermost image. */
 struct hbg__submission {
@@ -125,7 +133,7 @@ struct hbg__submission {
     uint32_t bases;                     /* where its base table begins, in values from where that of the image that submits begins */
     uint32_t definition;                /* index in the base table of the image that submits: device address of the definition's head */
     uint32_t slot_count;                /* of the definition: so many tasks are skipped where the submission is */
-    uint32_t reserved;
+    uint32_t arg_count;                 /* 16 bytes each, right in front of this struct */
 };
 HBG__STATIC_ASSERT(sizeof(struct hbg__submission) == 32, "four 8-byte units");
 enum { HBG__SUBMISSION_UNITS = 4 };
@@ -200,6 +208,12 @@ static inline const void *hbg__image_at(const unsigned char *payload, uint32_t o
 static inline const struct hbg__submission *hbg__image_submission(const unsigned char *payload, const struct hbg__task_record *task)
 {
     return (const struct hbg__submission *)hbg__image_at(payload, task->args - HBG__SUBMISSION_UNITS);
+}
+
+static inline const struct hbg_view_arg *hbg__image_submission_args(const unsigned char *payload, const struct hbg__task_record *task)
+{
+    const struct hbg__submission *submission = hbg__image_submission(payload, task);
+    return (const struct hbg_view_arg *)(const void *)submission - submission->arg_count;
 }
 
 /* The whole number of producers, and the i-th of them, latest first. */

@@ -32,7 +32,7 @@ struct walk {
     const struct hbg__image_head *head;
     const unsigned char *payload;
     uint64_t units;                     /* of the payload in front of the root list */
-    uint64_t used;                      /* units up to which tasks' arguments and edge rows have been seen */
+    uint64_t used;                      /* units up to which the first layout, and tasks' arguments and edge rows, have been seen */
     uint64_t edges;
     uint32_t noops, nears, roots;
     uint64_t slots, activations, bases; /* from where on the next submission's parts may lie */
@@ -163,20 +163,40 @@ static enum hbg_status check_argument(const struct walk *w, uint32_t task, uint3
     return HBG_OK;
 }
 
+static enum hbg_status check_arguments(const struct walk *w, uint32_t task, const struct hbg_view_arg *arg, uint32_t count)
+{
+    enum hbg_status status = HBG_OK;
+    for (uint32_t i = 0; !status && i < count; i++) status = check_argument(w, task, i, &arg[i]);
+    return status;
+}
+
 /* ---- tasks ---- */
 
 /* Units of the edge row behind the arguments, after the true count is known to be there. */
 static uint64_t row_units(uint64_t producers) { return producers <= 3 ? 0 : ((producers >= 255 ? 1 : 0) + (producers - 3) + 1) / 2; }
 
-/* Where arguments and edge row lie, and a submission in front of them: inside the payload, and behind those of the tasks before; but the
+/* A submission and its arguments lie in front of `args`, up to which they stay inside the payload. */
+static enum hbg_status check_place_before(const struct walk *w, uint32_t task, const struct hbg__task_record *record)
+{
+    if (record->args < w->used + HBG__SUBMISSION_UNITS)
+        return damaged(w->error, task, -1, "the submission of task %u, which ends at offset %u, is out of order", task, record->args);
+    uint64_t room = (record->args - w->used - HBG__SUBMISSION_UNITS) / 2;
+    uint32_t count = hbg__image_submission(w->payload, record)->arg_count;
+    if (count > room) return damaged(w->error, task, -1, "the submission of task %u has %u argument%s where there is room for %" PRIu64, task, count, hbg__s(count), room);
+    return HBG_OK;
+}
+
+/* Where arguments and edge row lie, and a submission with its arguments: inside the payload, and behind those of the tasks before; but the
    row of a noop may come later, since that of a manual scope's begin is written when the scope ends. */
 static enum hbg_status check_place(struct walk *w, uint32_t task, const struct hbg__task_record *record, uint32_t *producers)
 {
-    uint64_t row = (uint64_t)record->args + 2u * record->arg_count, before = record->flags & HBG__TASK_SUBGRAPH ? HBG__SUBMISSION_UNITS : 0;
+    uint64_t row = (uint64_t)record->args + 2u * record->arg_count;
     *producers = record->producer_count;
     bool apart = record->flags & HBG__TASK_NOOP;
-    if ((!apart && record->args < w->used + before) || row > w->units || (record->producer_count == 255 && row + 1 > w->units))
+    if ((!apart && record->args < w->used) || row > w->units || (record->producer_count == 255 && row + 1 > w->units))
         return damaged(w->error, task, -1, "the arguments of task %u at offset %u are out of order or leave the payload", task, record->args);
+    enum hbg_status status = record->flags & HBG__TASK_SUBGRAPH ? check_place_before(w, task, record) : HBG_OK;
+    if (status) return status;
     if (record->producer_count == 255) {
         memcpy(producers, hbg__image_at(w->payload, (uint32_t)row), sizeof *producers);
         if (*producers < 255 || *producers >= w->head->task_count) return damaged(w->error, task, -1, "task %u has %u producers in a row that is for 255 and more", task, *producers);
@@ -225,6 +245,7 @@ static enum hbg_status check_record(struct walk *w, uint32_t task, const struct 
     if (record->reserved || record->flags & ~known) return damaged(w->error, task, -1, "task %u has the flags 0x%x and the reserved value %u", task, record->flags, record->reserved);
     if (record->flags & HBG__TASK_SUBGRAPH) {
         if (record->flags & (HBG__TASK_NOOP | HBG__TASK_REUSE) || record->kernel) return damaged(w->error, task, -1, "task %u is a submission and has the flags 0x%x and kernel %u", task, record->flags, record->kernel);
+        if (record->arg_count) return damaged(w->error, task, -1, "task %u is a submission and its record has %u argument%s", task, record->arg_count, hbg__s(record->arg_count));
         return HBG_OK;
     }
     if (record->flags & HBG__TASK_NOOP) {
@@ -243,7 +264,6 @@ static enum hbg_status check_submission(struct walk *w, uint32_t task, const str
     const struct hbg__image_head *head = w->head;
     const struct hbg__submission *s = hbg__image_submission(w->payload, record);
     bool first = w->submissions++ == 0;
-    if (s->reserved) return damaged(w->error, task, -1, "the submission of task %u has the reserved value %u", task, s->reserved);
     if (s->definition < HBG__BASE_BOUNDARY + head->boundary_count || s->definition >= head->base_count)
         return damaged(w->error, task, -1, "task %u submits base %u of %u", task, s->definition, head->base_count);
     if (s->heap > head->heap_bytes) return damaged(w->error, task, -1, "the heap of task %u begins at %" PRIu64 " of %" PRIu64 " bytes", task, s->heap, head->heap_bytes);
@@ -252,13 +272,13 @@ static enum hbg_status check_submission(struct walk *w, uint32_t task, const str
     if (s->activation < w->activations || s->activation > head->activation_count || (first && s->activation != w->activations))
         return damaged(w->error, task, -1, "task %u is submission %u, not one from %" PRIu64 " to %u", task, s->activation, w->activations, head->activation_count);
     uint64_t end = (head->flags & HBG__IMAGE_DEFINITION ? (uint64_t)head->base_count : 0) + head->base_total;
-    uint64_t values = HBG__BASE_BOUNDARY + (uint64_t)record->arg_count;
+    uint64_t values = HBG__BASE_BOUNDARY + (uint64_t)s->arg_count;
     if (s->bases < w->bases || s->bases + values > end || (first && s->bases != w->bases))
         return damaged(w->error, task, -1, "the base table of task %u begins at %u, not from %" PRIu64 " on with %" PRIu64 " values up to %" PRIu64, task, s->bases, w->bases, values, end);
     w->slots += s->slot_count;
     w->activations = (uint64_t)s->activation + 1;
     w->bases = s->bases + values;
-    return HBG_OK;
+    return check_arguments(w, task, hbg__image_submission_args(w->payload, record), s->arg_count);
 }
 
 static enum hbg_status check_task(struct walk *w, uint32_t task)
@@ -269,9 +289,8 @@ static enum hbg_status check_task(struct walk *w, uint32_t task)
     if (!status) status = check_place(w, task, record, &producers);
     if (!status) status = check_producers(w, task, record, producers);
     if (!status) status = check_link(w, task, record, producers);
-    if (!status && record->flags & HBG__TASK_SUBGRAPH) status = check_submission(w, task, record);
     const struct hbg_view_arg *arg = (const struct hbg_view_arg *)hbg__image_at(w->payload, record->args);
-    for (uint32_t i = 0; !status && i < record->arg_count; i++) status = check_argument(w, task, i, &arg[i]);
+    if (!status) status = record->flags & HBG__TASK_SUBGRAPH ? check_submission(w, task, record) : check_arguments(w, task, arg, record->arg_count);
     w->edges += producers;
     return status;
 }
@@ -320,6 +339,7 @@ enum hbg_status hbg_image_verify(const void *image, size_t size_bytes, struct hb
     w.head = head;
     w.payload = hbg__image_payload(head);
     w.units = head->roots;
+    w.used = sizeof(struct hbg_layout) / 8;
     w.error = error;
     w.slots = head->task_count;
     w.activations = 1;

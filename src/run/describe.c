@@ -104,10 +104,15 @@ static enum hbg_status enter_task(struct hbg_run handle, const void *info, const
 
 static const struct hbg_view_arg *argument_of(const struct spot *at, uint32_t i)
 {
+    if (at->submits) return hbg__image_submission_args(at->payload, at->record) + i;
     return (const struct hbg_view_arg *)hbg__image_at(at->payload, at->record->args) + i;
 }
 
-static uint32_t arguments_of(const struct spot *at) { return at->record->flags & HBG__TASK_NOOP ? 0 : at->record->arg_count; }
+static uint32_t arguments_of(const struct spot *at)
+{
+    if (at->submits) return hbg__image_submission(at->payload, at->record)->arg_count;
+    return at->record->flags & HBG__TASK_NOOP ? 0 : at->record->arg_count;
+}
 
 /* What a submission passes on behind its boundary; NULL: it is an argument of another kind. */
 static const struct hbg__named *passed_on(const struct spot *at, uint32_t i)
@@ -138,8 +143,8 @@ static void count_bytes(const struct hbg__image_head *head, struct hbg_graph_inf
     for (uint32_t i = 0; i < head->task_count; i++) {
         const struct hbg__task_record *task = hbg__image_record(payload, i);
         uint64_t producers = hbg__image_producer_count(payload, task);
-        info->argument_bytes += (uint64_t)task->arg_count * sizeof(struct hbg_view_arg);
-        if (task->flags & HBG__TASK_SUBGRAPH) info->argument_bytes += sizeof(struct hbg__submission);
+        const struct hbg__submission *s = task->flags & HBG__TASK_SUBGRAPH ? hbg__image_submission(payload, task) : NULL;
+        info->argument_bytes += (uint64_t)(s ? s->arg_count : task->arg_count) * sizeof(struct hbg_view_arg) + (s ? sizeof *s : 0);
         if (producers > 3) info->edge_bytes += (producers - 3 + (producers >= 255) + 1) / 2 * 8;
     }
     info->record_bytes = (uint64_t)head->task_count * sizeof(struct hbg__task_record);
@@ -271,7 +276,7 @@ static uint64_t base_value(const struct hbg__run *run, const struct hbg__level *
         }
         const unsigned char *payload = hbg__image_payload(run->levels[own->parent].level.head);
         const struct hbg__task_record *record = hbg__image_record(payload, own->task);
-        const struct hbg_view_arg *arg = (const struct hbg_view_arg *)hbg__image_at(payload, record->args) + (base - HBG__BASE_BOUNDARY);
+        const struct hbg_view_arg *arg = hbg__image_submission_args(payload, record) + (base - HBG__BASE_BOUNDARY);
         value += arg->word;
         base = arg->base;
     }

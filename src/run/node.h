@@ -31,7 +31,7 @@ static inline const struct hbg__submission *hbg__level_submission(const struct h
 {
     const unsigned char *payload = hbg__image_payload(level->head);
     const struct hbg__task_record *record = hbg__image_record(payload, task);
-    return record->flags & HBG__TASK_SUBGRAPH ? (const struct hbg__submission *)hbg__image_at(payload, record->args - HBG__SUBMISSION_UNITS) : NULL;
+    return record->flags & HBG__TASK_SUBGRAPH ? hbg__image_submission(payload, record) : NULL;
 }
 
 /* The level that a submission of this one opens. */

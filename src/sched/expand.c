@@ -38,11 +38,11 @@ static const uint32_t few = 16;                         /* where these would be 
 /* ---- activation ---- */
 
 /* Is it a definition, the one that the build meant as far as that shows, and does what it needs lie in what was set aside? */
-static bool fits(const struct hbg__sched_run *run, const struct hbg__task_record *record, const struct hbg__submission *submission,
-                 const struct hbg__image_head *head, uint32_t index, const uint64_t *base)
+static bool fits(const struct hbg__sched_run *run, const struct hbg__submission *submission, const struct hbg__image_head *head, uint32_t index,
+                 const uint64_t *base)
 {
     if (!head || head->magic != HBG__IMAGE_MAGIC || submission->slot_count != head->slot_count) return false;
-    if (head->base_count != HBG__BASE_BOUNDARY + (uint32_t)record->arg_count) return false;
+    if (head->base_count != HBG__BASE_BOUNDARY + (uint64_t)submission->arg_count) return false;
     if (submission->activation == 0 || (uint64_t)index + head->activation_count > run->activation_count) return false;
     return (uint64_t)(base - run->bases) + head->base_count + head->base_total <= run->base_total;
 }
@@ -52,11 +52,11 @@ static void fill_base(const struct hbg__worker *worker, const struct hbg__task_r
                       const unsigned char *payload, uint64_t *base)
 {
     const uint64_t *outer = worker->core.view.base;
-    const struct hbg_view_arg *arg = (const struct hbg_view_arg *)hbg__image_at(worker->graph.payload, record->args);
+    const struct hbg_view_arg *arg = hbg__image_submission_args(worker->graph.payload, record);
     base[HBG__BASE_ZERO] = 0;
     base[HBG__BASE_PAYLOAD] = (uint64_t)(uintptr_t)payload;
     base[HBG__BASE_HEAP] = outer[HBG__BASE_HEAP] + submission->heap;
-    for (uint32_t i = 0; i < record->arg_count; ++i) base[HBG__BASE_BOUNDARY + i] = outer[arg[i].base] + arg[i].word;
+    for (uint32_t i = 0; i < submission->arg_count; ++i) base[HBG__BASE_BOUNDARY + i] = outer[arg[i].base] + arg[i].word;
 }
 
 uint32_t hbg__activate(struct hbg__worker *worker, const struct hbg__task_record *record, uint32_t task)
@@ -67,7 +67,7 @@ uint32_t hbg__activate(struct hbg__worker *worker, const struct hbg__task_record
     uint32_t parent = worker->activation, index = parent + submission->activation;
     uint64_t *bases = parent ? (uint64_t *)(uintptr_t)hbg__activation_at(run, parent)->base : run->bases;
     uint64_t *base = bases + submission->bases;
-    if (HBG_UNLIKELY(!fits(run, record, submission, head, index, base))) {
+    if (HBG_UNLIKELY(!fits(run, submission, head, index, base))) {
         hbg__halt(worker, HBG_E_IMAGE, task, 0, 0);
         return 0;
     }

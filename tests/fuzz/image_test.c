@@ -130,9 +130,9 @@ static bool *values_to_follow(const struct test_image *image)
         const struct hbg__task_record *record = hbg__image_record(payload, task);
         if (!(record->flags & HBG__TASK_SUBGRAPH)) continue;
         const struct hbg__submission *s = hbg__image_submission(payload, record);
-        size_t from = (size_t)((const unsigned char *)&s->activation - bytes), args = (size_t)((const unsigned char *)(s + 1) - bytes);
+        size_t from = (size_t)((const unsigned char *)&s->activation - bytes), args = (size_t)((const unsigned char *)hbg__image_submission_args(payload, record) - bytes);
         memset(follow + from, true, 3 * sizeof s->activation);          /* activation, bases, definition */
-        memset(follow + args, true, 16u * record->arg_count);
+        memset(follow + args, true, 16u * s->arg_count);
         memset(follow + ((const unsigned char *)&record->args - bytes), true, sizeof record->args);
     }
     return follow;

@@ -62,19 +62,19 @@ template <unsigned Records> struct model_image {
     /* Boundary: the first slot, and what is submitted inside. */
     void submits(uint32_t task, uint32_t slots, uint32_t bases, uint32_t slot_count)
     {
-        hbg__submission *s = (hbg__submission *)(void *)(payload + 8);
-        hbg_view_arg *arg = (hbg_view_arg *)(void *)(s + 1);
+        hbg_view_arg *arg = (hbg_view_arg *)(void *)(payload + 8);
+        hbg__submission *s = (hbg__submission *)(void *)(arg + 2);
         s->slots = slots;
         s->activation = 1;
         s->bases = bases;
         s->definition = HBG__BASE_BOUNDARY + 1;
         s->slot_count = slot_count;
+        s->arg_count = 2;
         arg[0].word = slots;
         arg[0].base = HBG__BASE_BOUNDARY;
         arg[1].base = HBG__BASE_BOUNDARY + 2;
         at(task)->flags |= HBG__TASK_SUBGRAPH;
-        at(task)->args = 12;
-        at(task)->arg_count = 2;
+        at(task)->args = 16;
     }
 };
 

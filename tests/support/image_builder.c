@@ -172,21 +172,22 @@ static size_t payload_units(const struct image_builder *builder, uint32_t roots)
     return units + (roots + 1) / 2;
 }
 
-/* The submission and, as arguments, the values of the definition's base table. */
+/* As arguments the values of the definition's base table, and the submission behind them. */
 static uint64_t *write_submission(const struct image_builder *builder, uint32_t task, uint64_t *at, uint64_t *payload, struct hbg__task_record *record)
 {
     struct hbg__submission submission;
     const struct image_builder *definition = image_builder_submission(builder, task, &submission);
     if (!definition) return at;
-    memcpy(at, &submission, sizeof submission);
-    at += HBG__SUBMISSION_UNITS;
-    record->args = (uint32_t)(at - payload);
-    record->arg_count = (uint16_t)(1 + definition->definition_count);
+    submission.arg_count = 1 + definition->definition_count;
     struct hbg_view_arg *arg = (struct hbg_view_arg *)(void *)at;
     arg[0] = (struct hbg_view_arg){ .word = submission.slots, .base = TEST_BASE_FIRST_SLOT };
     for (uint32_t i = 0; i < definition->definition_count; ++i)
         arg[1 + i] = (struct hbg_view_arg){ .base = (TEST_BASE_DEFINITION + place_of(builder, definition->definition[i])) };
-    return at + 2 * record->arg_count;
+    at += 2 * submission.arg_count;
+    memcpy(at, &submission, sizeof submission);
+    at += HBG__SUBMISSION_UNITS;
+    record->args = (uint32_t)(at - payload);
+    return at;
 }
 
 static uint64_t *write_task(const struct image_builder *builder, uint32_t task, uint64_t *at, uint64_t *payload,

@@ -26,7 +26,8 @@ enum byte_kind {
     LAYOUT,             /* of storage whose size the image does not hold; its own consistency is checked */
     PARAMETER,          /* bytes of hbg_bytes, and layouts' and parameters' padding */
     PADDING,            /* behind an odd number of ids */
-    ARG_COUNT,          /* fewer, where no edge row follows: the arguments stay where the kernel looks for them */
+    ARG_COUNT,          /* fewer, where no edge row follows: the arguments stay where the kernel looks for them; or of a submission,
+                           where the device looks into the definition how many it takes */
     ARGS_OFFSET,        /* without an edge row: over layouts or parameters that read as arguments; as wrong as wrong arguments */
     UNUSED_OFFSET,      /* where arguments would be, of a task that has none and no edge row */
     LARGER_IS_FINE,     /* heap_bytes, kernel_count, base_count, boundary_count: bounds of other things */
@@ -207,6 +208,8 @@ static void mark_submission(unsigned char *kind, const struct copy *copy, const 
     mark(kind, copy, s, sizeof *s, STRUCTURE);
     mark(kind, copy, &s->heap, 8, ARGUMENT);
     mark(kind, copy, &s->definition, 4, ARGUMENT);
+    mark(kind, copy, &s->arg_count, 4, ARG_COUNT);
+    mark(kind, copy, hbg__image_submission_args(hbg__image_payload(head_of(*copy)), record), 16u * s->arg_count, ARGUMENT);
     if (first) return;
     mark(kind, copy, &s->activation, 4, INSIDE);
     mark(kind, copy, &s->bases, 4, INSIDE);
@@ -383,7 +386,13 @@ static void lies_of_submissions_are_named(void **state)
     LIE(record->kernel = 1, "and kernel 1")
     LIE(record->flags &= (uint8_t)~HBG__TASK_SUBGRAPH, "the 3 slots of task 2 begin at")
     LIE(record_of(copy, 0)->flags |= HBG__TASK_SUBGRAPH, "")
-    LIE(record->args -= 2, "out of order")
+    LIE(record->args -= 2, "submits base 0")
+    LIE(record->args = 15, "out of order")
+    LIE(record->args = UINT32_MAX, "leave the payload")
+    LIE(record->arg_count = 1, "its record has 1 argument")
+    LIE(s->arg_count++, "has 3 arguments where there is room for 2")
+    LIE(s->arg_count = UINT32_MAX, "has 4294967295 arguments where there is room for 2")
+    LIE(second->arg_count = 1u << 31, "has 2147483648 arguments where there is room for 1")
     LIE(s->slots++, "slots of task 1 begin")
     LIE(s->slot_count++, "slots of task 2 begin")
     LIE(s->activation = 2, "task 1 is submission 2")
@@ -396,7 +405,6 @@ static void lies_of_submissions_are_named(void **state)
     LIE(s->definition = head->base_count, "submits base")
     LIE(head->boundary_count = head->base_count - 3, "submits base")
     LIE(s->heap = head->heap_bytes + 1, "the heap of task 1")
-    LIE(s->reserved = 1, "reserved")
 #undef LIE
     head_of(definition)->flags &= ~(uint32_t)HBG__IMAGE_DEFINITION;
     is_refused(definition, "the base table of task 1 begins at 6, not from 0 on");
