@@ -252,20 +252,29 @@ static bool put_extras(struct hbg_graph *g, const struct hbg__known *known)
 
 /* ---- the record ----------------------------------------------------------------------------------------------------------- */
 
+/* Values of its base table, and of those of submissions inside. */
+static uint64_t bases_of(const struct hbg__definition *d) { return (uint64_t)d->head->base_count + d->head->base_total; }
+
+static bool has_slots(const struct hbg_graph *g, const struct hbg__definition *d)
+{
+    return g->task_count + g->bodies->slots + d->head->slot_count < HBG__TASKS_MAX;
+}
+
 static HBG_COLD bool fail_limit(struct hbg_graph *g, const struct hbg__definition *d)
 {
     if (g->input->limit_tasks && hbg__tasks_used(g) + d->task_count > g->input->limit_tasks)
         hbg__graph_fail_limit(g, "limit_tasks", hbg__tasks_used(g), g->input->limit_tasks, d->task_count, "raise limit_tasks in the program's options");
-    else
+    else if (!has_slots(g, d))
         hbg__graph_fail_limit(g, "tasks of one graph, with those of bodies", g->task_count + g->bodies->slots, HBG__TASKS_MAX, d->head->slot_count, "split the graph");
+    else
+        hbg__graph_fail_limit(g, "entries of base tables of one graph", g->bodies->bases, UINT32_MAX, bases_of(d), "pass bodies fewer, larger regions, or split the graph");
     return false;
 }
 
 static bool is_within_limits(struct hbg_graph *g, const struct hbg__definition *d)
 {
-    const struct hbg__bodies *b = g->bodies;
-    bool within = (!g->input->limit_tasks || hbg__tasks_used(g) + d->task_count <= g->input->limit_tasks) &&
-                  g->task_count + b->slots + d->head->slot_count < HBG__TASKS_MAX && b->bases + d->head->base_count + d->head->base_total < UINT32_MAX;
+    bool within = (!g->input->limit_tasks || hbg__tasks_used(g) + d->task_count <= g->input->limit_tasks) && has_slots(g, d) &&
+                  g->bodies->bases + bases_of(d) <= UINT32_MAX;
     return HBG_LIKELY(within) || fail_limit(g, d);
 }
 
@@ -290,7 +299,7 @@ static void write_submission(struct hbg_graph *g, const struct hbg__known *known
                                    .definition = known->base, .slot_count = head->slot_count, .arg_count = args };
     b->slots += head->slot_count;
     b->activations += 1 + (uint64_t)head->activation_count;
-    b->bases += (uint64_t)head->base_count + head->base_total;
+    b->bases += bases_of(known->definition);
     b->task_count += known->definition->task_count;
 }
 
