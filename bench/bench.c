@@ -43,7 +43,7 @@ static int run_bench(const struct bench *how, const struct bench_entry *entry, c
     hbg__bench_machine_get(&machine);
     bool good = hbg__bench_suite_run(&suite, how, entry, !to_stdout), none = good && !suite.has_cases;
     hbg__bench_machine_get_after(&machine);
-    if (none && entry) hbg__cli_error("bench", "%s has no case `%s`", entry->name, how->only);
+    if (none && entry) hbg__cli_error("bench", "%s has no case `%s`; its JSON has their names in full", entry->name, how->only);
     else if (none) hbg__cli_error("bench", "there is no case `%s`", how->only);
     else if (good && !to_stdout) hbg__bench_print_machine(&machine);
     if (good && !none && json) good = hbg__bench_suite_print_json(output.stream, &suite, &machine);

@@ -171,7 +171,7 @@ ALLOWED = {
     ("src/graph/match.c", "fits_positions",
      "*shared = false"): COMPARED,
     ("src/graph/match.c", "fits_positions",
-     "(given->kind != HBG_ARG_SCALAR && given->kind != HBG_ARG_BOUND) in (given->kind != HBG_ARG_SCALAR && given->kind != HBG_ARG_BOUND) || m->d->arg[i].arg.kind != HBG_ARG_SCALAR"): "the type of other kinds is 0, which no scalar has",
+     "(given->kind != HBG_ARG_SCALAR && given->kind != HBG_ARG_BOUND) in (given->kind != HBG_ARG_SCALAR && given->kind != HBG_ARG_BOUND) || was->arg.kind != HBG_ARG_SCALAR"): "the type of other kinds is 0, which no scalar has",
     ("src/graph/match.c", "fits_groups",
      "b->arg[i].arg.kind < HBG_ARG_SCALAR in b->arg[i].arg.kind < HBG_ARG_SCALAR && b->arg[i].group != m->d->arg[i].group"): SCALARS,
     ("src/graph/match.c", "fits_groups",

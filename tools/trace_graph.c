@@ -236,7 +236,7 @@ const char *hbg__trace_graph_make(struct trace_graph *graph, const struct trace_
     if (!measure(rounds, round, &tasks, &edges, &told))
         return "the record of a task does not read";
     if (told != executed)
-        return told ? "records of its tasks are missing: a larger ring of them keeps more (trace_records)" : "its tasks were not recorded: that takes HBG_TRACE=task";
+        return told ? "records of its tasks are missing: a larger ring of them keeps more (trace_records)" : "its tasks were not recorded: that takes HBG_TRACE=task, or hbg run --trace-level task";
     if (tasks > MISSING_MOST * (round->count + 64))
         return "most records of its tasks are missing";
     graph->task = calloc(tasks + 1, sizeof *graph->task);

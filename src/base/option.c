@@ -209,7 +209,7 @@ bool hbg__option_choice(struct hbg__option_set *set, const char *key, const char
             return true;
         }
     }
-    char list[128];
+    char list[200];
     join_words(list, sizeof list, choices, count, ", ");
     return give_problem(set, key, "option \"%s\" is \"%.40s\"; it is one of: %s", key, option->value, list);
 }
@@ -221,7 +221,7 @@ bool hbg__option_finish(struct hbg__option_set *set)
         const char *key = set->item[i].key;
         if (set->item[i].asked) continue;
         const char *nearest = hbg__option_nearest(key, set->known, set->known_count);
-        char list[128];
+        char list[200];
         join_words(list, sizeof list, set->known, set->known_count, ", ");
         if (nearest) return give_problem(set, key, "there is no option \"%.60s\"; did you mean \"%s\"?", key, nearest);
         if (list[0]) return give_problem(set, key, "there is no option \"%.60s\"; there are: %s", key, list);

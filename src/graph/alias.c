@@ -5,12 +5,13 @@
 #include "graph/body.h"
 #include "graph/canonical_view.h"
 
-/* Shell sort by storage and first byte: nothing is allocated. */
+/* by storage and first byte */
 static bool comes_before(const struct hbg__alias *a, const struct hbg__alias *b)
 {
     return a->home != b->home ? a->home < b->home : a->lo < b->lo;
 }
 
+/* Shell sort: nothing is allocated. */
 static void sort(struct hbg__alias *alias, uint32_t count)
 {
     static const uint32_t gaps[] = { 7000, 1750, 701, 301, 132, 57, 23, 10, 4, 1 };

@@ -51,7 +51,7 @@ static inline bool same_region(const struct hbg_region *a, const struct hbg_regi
     return difference == 0;
 }
 
-/* The storage that a region names, without a word; HBG__NIL: the checks of another way find out. */
+/* The storage that a region names; HBG__NIL: it is none that may be used, and a recording will say why. */
 static inline uint32_t storage_of(struct hbg_graph *g, const struct hbg_region *r, uint32_t argument)
 {
     uint32_t index;
@@ -76,7 +76,7 @@ static bool is_argument(const struct match *m, uint32_t handle)
     return hbg__is_argument_of_body(g, handle);
 }
 
-/* Of the buffers that it names, are those in which arguments lie the same ones? From where it named one its tasks follow one another. */
+/* Of the buffers that it names, are those in which arguments lie the same ones? A body that names one of these has its tasks run one after the other from there on. */
 static HBG_NO_INLINE bool meets_the_same(const struct match *m)
 {
     for (uint32_t i = 0; i < m->d->named_count; i++)

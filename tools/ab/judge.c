@@ -15,7 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { AUTOCORRELATION_LEAST = 20, NEIGHBOURS_LEAST = 8 };          /* blocks; rounds of a batch */
+enum {
+    AUTOCORRELATION_LEAST = 20,         /* blocks from which on their autocorrelation counts */
+    NEIGHBOURS_LEAST = 8                /* rounds of a batch from which on theirs is told */
+};
 
 /* Numbers of all batches and blocks while they are looked at. */
 struct work {

@@ -119,7 +119,7 @@ uint32_t hbg__replay_tasks(enum replay_shape_id id)
     return count;
 }
 
-/* who of the state goes where, and back: as tasks of experts are chosen */
+/* which parts of the state go to which experts, and back to the state */
 static void submit_routes(struct hbg_graph *g, uint32_t routes, struct hbg_region x, struct hbg_region w)
 {
     hbg_scope_begin(g, HBG_SCOPE_AUTO);

@@ -7,10 +7,12 @@
  * `struct replay_body`, which is the parameters of its key. Its eleven boundary values are a bound scalar, the state, a table, and
  * eight tensors of the layer, each one cell of what all layers hold together. Its intermediates are its own.
  *
- *     shape=qwen3     40 submissions of one body of 277 nodes, and 7 tasks around them: 47 submissions, 11,087 tasks
- *     shape=dsv4      20 submissions of 7 bodies with 743 nodes together, 5 tasks before each and 9 around all: 129 submissions.
- *                     The smallest body is submitted 10 times, the next one 5 times, the others once: with 1,022 nodes in 20
+ *     shape=qwen3     40 submissions of one body of 277 tasks, and 7 tasks around them: 47 calls of the build, 11,087 tasks
+ *     shape=dsv4      20 submissions of 7 bodies with 743 tasks together, 5 tasks before each and 9 around all: 129 calls.
+ *                     The smallest body is submitted 10 times, the next one 5 times, the others once: with 1,022 tasks in 20
  *                     submissions the graph stands for 109 + 1,022 = 1,131 tasks
+ *
+ * Noops that hbg inserts come on top, in bodies and around them.
  *
  * The same functions submit layers as bodies and task by task.
  */
@@ -30,7 +32,7 @@ enum replay_shape_id { REPLAY_QWEN3, REPLAY_DSV4, REPLAY_BODY_OF_1000, REPLAY_SH
 struct replay_shape {
     const struct replay_body *bodies;
     const uint8_t *order;               /* which body each layer is; NULL: the first */
-    uint32_t layers, routes, logits;    /* routes: two of five tasks before each layer; logits: tiles of the last projection */
+    uint32_t layers, routes, logits;    /* routes: tiles of two of the tasks before each layer, which submit_routes() makes; 0: none of them; logits: tiles of the last projection */
 };
 const struct replay_shape *hbg__replay_shape(enum replay_shape_id id);
 
