@@ -289,6 +289,8 @@ ALLOWED = {
     ("src/graph/submission.c", "know",
      "if (!pass_on(g, &d->named[i], is_inside, &b->extra[known.extra + i])) return NULL"): LATCHED,
     ("src/graph/submission.c", "put_short",
+     "if (hbg__is_unwritten(home)) return !writes"): SPEED,
+    ("src/graph/submission.c", "put_short",
      "return hbg__hazard_fast_cell(home, r->offset_bytes + own->displacement - home->fast_origin, &cell) && hbg__short_cell(g, t, own->home, cell, writes)"): SPEED,
     ("src/graph/submission.c", "put_region",
      "if (HBG_UNLIKELY(*layout == LAYOUT_UNKNOWN) && !(*layout = hbg__layout_of_region(g, r))) return false"): LATCHED,
