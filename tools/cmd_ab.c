@@ -300,7 +300,7 @@ static void keep(const struct typed *typed, const struct ab_record *record, cons
     struct ab_floor now;
     char why[PATH_ROOM];
 
-    if (typed->no_memory || !*record->configuration || !hbg__ab_floor_of(&now, record, &memory->before, (int64_t)time(NULL)))
+    if (typed->no_memory || !*record->configuration || !hbg__ab_floor_of(&now, record, (int64_t)time(NULL)))
         return;
     if (!hbg__ab_floor_keep(&now, &memory->configuration, record->configuration, why, sizeof why))
         hbg__cli_error("ab", "A against A is not remembered: %s", why);

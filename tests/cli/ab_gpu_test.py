@@ -156,6 +156,12 @@ def trouble(f):
     smi = Smi(f, processes="exit 3")
     result = json.loads(smi.ab(*arms(f), *SHORT, "--json", "-").stdout)
     expect({g["others"] for b in result["series"][0]["batches"] for g in b["gpus"]} == {None}, "processes that are not told")
+    smi = Smi(f, gpus="echo '0, GPU-1, 1e308, 9e307, 1e308, 1e308, 0x0'")
+    done = smi.ab(*arms(f), *SHORT)
+    expect(done.returncode == 0 and told(done)["GPU 0"][0] == "tells neither clocks nor power nor temperature", "numbers that are none", done)
+    smi = Smi(f, before="exec yes")
+    done = smi.ab(*arms(f), *SHORT)
+    expect(done.returncode == 0 and told(done)["GPUs"][0].startswith("nvidia-smi: it "), "one that prints without an end", done)
     for hidden in ("", "-1"):
         smi = Smi(f)
         expect(not told(smi.ab(*arms(f), *SHORT, CUDA_VISIBLE_DEVICES=hidden)) and not smi.calls(), f"CUDA_VISIBLE_DEVICES={hidden}: not asked")

@@ -79,11 +79,14 @@ void hbg__ab_pause(double seconds)
 static void become(const struct ab_child_wish *wish, const int *to, pid_t parent)
 {
     static char padding[4096];
+    struct rlimit most = { wish->write_most, wish->write_most };
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
+        _exit(127);
+    if (wish->write_most && setrlimit(RLIMIT_FSIZE, &most) != 0)
         _exit(127);
     sigprocmask(SIG_SETMASK, &before, NULL);
     memset(padding, 'x', wish->padding);

@@ -17,6 +17,7 @@ struct ab_child_wish {
     uint32_t padding;                   /* bytes of the variable HBG_AB_PADDING */
     const char *trace;                  /* a file for HBG_TRACE_TO, or NULL */
     double timeout_s;
+    uint64_t write_most;                /* bytes that it may write into a file, and print; 0: as many as it likes */
     bool leave;                         /* if it does not even end when it is killed, as in a driver that hangs, it is left behind after a second */
     uint64_t alarm_ns;                  /* at that moment of the monotonic clock `alarm` is called once, if it still runs; 0: never */
     void (*alarm)(void *context);

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,7 +66,7 @@ bool hbg__ab_floor_configure(struct ab_facts *facts, struct ab_record *record, b
 
 /* ---- what the controls came to ---- */
 
-bool hbg__ab_floor_of(struct ab_floor *now, const struct ab_record *record, const struct ab_floor *before, int64_t seconds)
+bool hbg__ab_floor_of(struct ab_floor *now, const struct ab_record *record, int64_t seconds)
 {
     const struct ab_outcome *last = NULL;
 
@@ -77,14 +78,17 @@ bool hbg__ab_floor_of(struct ab_floor *now, const struct ab_record *record, cons
         now->control[now->controls++] = (struct ab_floor_control){ .seed = record->series[i].seed, .effect = last->effect,
                                                                    .low = last->low, .high = last->high };
     }
-    if (!last || last->verdict == AB_INVALID || isnan(last->half))
+    if (!last || last->verdict == AB_INVALID)
         return false;
     now->half = expm1(last->half);
+    for (uint32_t i = 0; i < now->controls; i++)
+        if (!isfinite(now->control[i].low) || !isfinite(now->control[i].high))
+            return false;
     now->rounds = record->rounds;
     now->blocks = last->blocks;
-    now->runs = before->runs + 1;
-    now->invalid_runs = before->invalid_runs + hbg__ab_floor_invalid(now);
-    return true;
+    now->runs = 1;
+    now->invalid_runs = hbg__ab_floor_invalid(now);
+    return isfinite(now->half);
 }
 
 void hbg__ab_floor_write(struct hbg__json *j, const struct ab_floor *floor)
@@ -194,6 +198,23 @@ static char *read_file(const char *path, size_t *size, char *why, size_t why_siz
     return text;
 }
 
+/* A byte that is no UTF-8 was written as U+FFFD. */
+static bool same_text(const char *written, const char *text)
+{
+    static const char replacement[] = "\xef\xbf\xbd";
+
+    for (; *written || *text; text++) {
+        if (*written == *text) {
+            written++;
+            continue;
+        }
+        if (strncmp(written, replacement, 3) != 0 || (unsigned char)*text < 0x80)
+            return false;
+        written += 3;
+    }
+    return true;
+}
+
 static bool same_facts(const struct json_value *list, const struct ab_facts *facts)
 {
     const struct json_value *pair = list && list->kind == JSON_ARRAY ? list->first : NULL;
@@ -201,8 +222,8 @@ static bool same_facts(const struct json_value *list, const struct ab_facts *fac
     for (size_t i = 0; i < facts->count; i++, pair = pair->next) {
         const struct json_value *name = pair && pair->kind == JSON_ARRAY ? pair->first : NULL, *value = name ? name->next : NULL;
 
-        if (!value || name->kind != JSON_STRING || value->kind != JSON_STRING || strcmp(name->text, facts->fact[i].name) != 0 ||
-            strcmp(value->text, facts->fact[i].value) != 0)
+        if (!value || name->kind != JSON_STRING || value->kind != JSON_STRING || !same_text(name->text, facts->fact[i].name) ||
+            !same_text(value->text, facts->fact[i].value))
             return false;
     }
     return !pair;
@@ -310,21 +331,42 @@ static char *compose(const struct ab_floor *floor, const struct ab_facts *config
     return NULL;
 }
 
+static uint32_t add(uint32_t a, uint32_t b) { return a > UINT32_MAX - b ? UINT32_MAX : a + b; }
+
+/* `path` is that of the folder, and then that of the file. 0, or an error number. */
+static int count_and_put(char *path, const struct ab_floor *floor, const struct ab_facts *configuration, const char *id)
+{
+    struct ab_floor before, all = *floor;
+    size_t length = 0;
+    char *text, unused[1];
+    int failed;
+
+    hbg__ab_floor_find(&before, configuration, id, unused, sizeof unused);
+    all.runs = add(before.runs, floor->runs);
+    all.invalid_runs = add(before.invalid_runs, floor->invalid_runs);
+    text = compose(&all, configuration, &length);
+    snprintf(path + strlen(path), NAME_ROOM, "/%s.json", id);
+    failed = !text ? ENOMEM : length > FILE_MOST ? EFBIG : put_file(path, text, length);
+    free(text);
+    return failed;
+}
+
 bool hbg__ab_floor_keep(const struct ab_floor *floor, const struct ab_facts *configuration, const char *id, char *why, size_t size)
 {
-    char path[PATH_MAX], *text;
-    size_t length = 0;
-    int failed;
+    char path[PATH_MAX];
+    int folder, failed;
 
     if (!find_folder(path, sizeof path, why, size))
         return false;
-    text = compose(floor, configuration, &length);
-    failed = text ? make_folders(path) : ENOMEM;
+    failed = make_folders(path);
     if (!failed) {
-        snprintf(path + strlen(path), NAME_ROOM, "/%s.json", id);
-        failed = put_file(path, text, length);
+        folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (folder >= 0)
+            flock(folder, LOCK_EX);     /* where locks are refused, of two that end at once one may not be counted */
+        failed = count_and_put(path, floor, configuration, id);
+        if (folder >= 0)
+            close(folder);
     }
-    free(text);
     if (failed)
         snprintf(why, size, "`%s` cannot be written: %s", path, strerror(failed));
     return !failed;

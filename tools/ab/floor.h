@@ -29,12 +29,11 @@ bool hbg__ab_floor_configure(struct ab_facts *facts, struct ab_record *record, b
 /* What is remembered of a configuration whose hash is `id`. False: nothing; `why` is "", or a sentence of a file that counts as none. */
 bool hbg__ab_floor_find(struct ab_floor *remembered, const struct ab_facts *configuration, const char *id, char *why, size_t size);
 
-/* Keeps it. False, with a sentence: it was not kept. */
+/* Keeps it, which is one run, behind the runs that are counted there. False, with a sentence: it was not kept. */
 bool hbg__ab_floor_keep(const struct ab_floor *remembered, const struct ab_facts *configuration, const char *id, char *why, size_t size);
 
-/* Of a concluded record: what its controls came to at that time, after what was remembered `before`. False: they came to nothing
-   that a floor follows from. */
-bool hbg__ab_floor_of(struct ab_floor *now, const struct ab_record *record, const struct ab_floor *before, int64_t seconds);
+/* Of a concluded record: what its controls came to at that time. False: they came to nothing that a floor follows from. */
+bool hbg__ab_floor_of(struct ab_floor *now, const struct ab_record *record, int64_t seconds);
 
 /* As the members of an object, written and read back. False: something is missing or wrong. */
 void hbg__ab_floor_write(struct hbg__json *json, const struct ab_floor *remembered);

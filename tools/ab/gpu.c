@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FIELDS = 7, FAILURES_MOST = 3 };
+enum { FIELDS = 7, FAILURES_MOST = 3, OUTPUT_MOST = 1 << 20, NUMBER_MOST = 1000000000 };
 static const double first_s = 20.0, later_s = 5.0;      /* the first one may have to wake the driver */
 
 /* Newer drivers have another word for the same bits; one that they do not know ends the whole query. */
@@ -58,7 +58,7 @@ static double number(const char *field, int base)
     if (!isdigit((unsigned char)*field))
         return NAN;
     value = base == 16 ? (double)strtoull(field, &end, 16) : strtod(field, &end);
-    return *end || !isfinite(value) ? NAN : value;
+    return *end || (base == 10 && !(value <= NUMBER_MOST)) ? NAN : value;
 }
 
 static bool read_line(char *line, struct ab_gpu_row *row)
@@ -170,7 +170,7 @@ const char *hbg__ab_gpu_words(double throttle, char *text, size_t size)
 /* What it prints; NULL with the reason, of which it prints a part where it prints the rest. The caller frees it. */
 static char *ask(const char *words, double timeout_s, char *why, size_t size)
 {
-    struct ab_child_wish wish = { .timeout_s = timeout_s, .leave = true };
+    struct ab_child_wish wish = { .timeout_s = timeout_s, .leave = true, .write_most = OUTPUT_MOST };
     struct ab_child_end end;
     char command[256];
 

@@ -138,7 +138,9 @@ static void print_blocks(FILE *file, const struct ab_record *record, const struc
     for (uint32_t i = 0; i < s->block_count; i++)
         if (s->dropped[i])
             line(file, "", "block %u dropped: %s", i + 1, s->dropped[i]);
-    if (!isnan(o->kept_effect))
+    if (!isnan(o->kept_effect) && isnan(o->kept_low))
+        line(file, "with them kept", "%+.2f %%", hbg__ab_percent(o->kept_effect));
+    else if (!isnan(o->kept_effect))
         line(file, "with them kept", "%+.2f %%, 95 %% interval [%+.2f, %+.2f] %%", hbg__ab_percent(o->kept_effect), hbg__ab_percent(o->kept_low), hbg__ab_percent(o->kept_high));
     if (!isnan(o->slot))
         line(file, "slot check", "2nd and 4th batch against 1st and 3rd %+.2f %% [%+.2f, %+.2f]%s", hbg__ab_percent(o->slot), hbg__ab_percent(o->slot_low), hbg__ab_percent(o->slot_high),
@@ -210,6 +212,17 @@ static void see_gpu(struct gpu_seen *seen, const struct ab_series *s, int64_t in
         }
 }
 
+/* Behind what is there, as far as there is room. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text + used, size - used, format, list);
+    va_end(list);
+}
+
 static void print_gpus(FILE *file, const struct ab_record *record, const struct ab_series *s)
 {
     static const char *const unit[] = { " MHz", " MHz of memory", " W", " degrees" };
@@ -218,20 +231,18 @@ static void print_gpus(FILE *file, const struct ab_record *record, const struct 
     struct gpu_seen seen;
 
     for (int64_t index = next_gpu(s, 0); index >= 0; index = next_gpu(s, index + 1)) {
-        size_t used = 0;
-
         see_gpu(&seen, s, index);
         snprintf(name, sizeof name, "GPU %" PRId64, index);
         text[0] = '\0';
         for (size_t n = 0; n < sizeof unit / sizeof *unit; n++) {
             if (!isnan(seen.of[n].low))
-                used += (size_t)snprintf(text + used, sizeof text - used, "%s%.0f", used ? ", " : "", seen.of[n].low);
+                append(text, sizeof text, "%s%.0f", *text ? ", " : "", seen.of[n].low);
             if (seen.of[n].high > seen.of[n].low)
-                used += (size_t)snprintf(text + used, sizeof text - used, " to %.0f", seen.of[n].high);
+                append(text, sizeof text, " to %.0f", seen.of[n].high);
             if (!isnan(seen.of[n].low))
-                used += (size_t)snprintf(text + used, sizeof text - used, "%s", unit[n]);
+                append(text, sizeof text, "%s", unit[n]);
         }
-        line(file, name, "%s", used ? text : "tells neither clocks nor power nor temperature");
+        line(file, name, "%s", *text ? text : "tells neither clocks nor power nor temperature");
         if (seen.slowed > 0.0)
             line(file, "", "throttled in %.0f of %.0f looks: %s", seen.slowed, seen.looks, hbg__ab_gpu_words((double)seen.reasons, words, sizeof words));
         else

@@ -62,24 +62,30 @@ static void twice(void **state)
 static void of_a_record(void **state)
 {
     struct ab_record record = { .rounds = 12, .series_count = 3, .control = { false, true, true } };
-    struct ab_floor now, before = { .runs = 4, .invalid_runs = 1 };
+    struct ab_floor now;
     (void)state;
 
     record.outcome[0] = (struct ab_outcome){ .verdict = AB_SLOWER, .low = .1, .high = .2, .half = .1 };
     record.outcome[1] = (struct ab_outcome){ .verdict = AB_SLOWER, .low = .01, .high = .02, .half = .3, .blocks = 9 };
     record.outcome[2] = (struct ab_outcome){ .verdict = AB_EQUIVALENT, .low = -.01, .high = .02, .half = .2, .blocks = 10 };
     record.series[2].seed = 7;
-    assert_true(hbg__ab_floor_of(&now, &record, &before, 5));
+    assert_true(hbg__ab_floor_of(&now, &record, 5));
     assert_true(now.measured == 5 && now.controls == 2 && now.half == expm1(.2) && now.blocks == 10 && now.rounds == 12 && now.control[1].seed == 7);
-    assert_true(now.runs == 5 && now.invalid_runs == 1);
+    assert_true(now.runs == 1 && now.invalid_runs == 0);
     record.outcome[2].low = .001;
-    assert_true(hbg__ab_floor_of(&now, &record, &before, 5) && now.invalid_runs == 2);
+    assert_true(hbg__ab_floor_of(&now, &record, 5) && now.invalid_runs == 1);
+    record.outcome[2].half = 1e4;                       /* its exponential is no number */
+    assert_false(hbg__ab_floor_of(&now, &record, 5));
+    record.outcome[2].half = .2;
+    record.outcome[1].high = INFINITY;
+    assert_false(hbg__ab_floor_of(&now, &record, 5));
+    record.outcome[1].high = .02;
     record.outcome[2].half = NAN;
-    assert_false(hbg__ab_floor_of(&now, &record, &before, 5));
+    assert_false(hbg__ab_floor_of(&now, &record, 5));
     record.outcome[2] = (struct ab_outcome){ .verdict = AB_INVALID, .half = .2 };
-    assert_false(hbg__ab_floor_of(&now, &record, &before, 5));
+    assert_false(hbg__ab_floor_of(&now, &record, 5));
     record.series_count = 1;
-    assert_false(hbg__ab_floor_of(&now, &record, &before, 5));
+    assert_false(hbg__ab_floor_of(&now, &record, 5));
 }
 
 static void files(void **state)
@@ -91,12 +97,17 @@ static void files(void **state)
 
     assert_non_null(mkdtemp(folder));
     assert_int_equal(setenv("XDG_STATE_HOME", folder, 1), 0);
-    assert_true(hbg__ab_fact(&facts, "metric", "wall") && hbg__ab_fact(&others, "metric", "span"));
+    assert_true(hbg__ab_fact(&facts, "metric", "wall \xff\xe2\x82") && hbg__ab_fact(&others, "metric", "span"));      /* bytes that are no text */
     assert_false(hbg__ab_floor_find(&found, &facts, "0123456789abcdef", why, sizeof why));
     assert_string_equal(why, "");
     assert_true(hbg__ab_floor_keep(&calm, &facts, "0123456789abcdef", why, sizeof why));
     assert_true(hbg__ab_floor_find(&found, &facts, "0123456789abcdef", why, sizeof why));
     assert_true(found.half == calm.half && found.control[0].seed == UINT64_MAX && found.control[0].high == .021 && found.measured == calm.measured);
+    for (uint32_t runs = found.runs; found.runs < 3 * runs;) {          /* each is counted */
+        assert_true(hbg__ab_floor_keep(&calm, &facts, "0123456789abcdef", why, sizeof why));
+        assert_true(hbg__ab_floor_find(&found, &facts, "0123456789abcdef", why, sizeof why));
+        assert_int_equal(found.runs % runs, 0);
+    }
     assert_false(hbg__ab_floor_find(&found, &others, "0123456789abcdef", why, sizeof why));
     assert_non_null(strstr(why, "another configuration"));
     assert_true(found.measured == 0);
