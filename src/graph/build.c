@@ -275,6 +275,7 @@ void hbg__recording_reset(struct hbg__recording *r, const struct hbg__buffer_ops
     }
     r->named_count = r->serial = 0;
     r->bodies_recorded = r->bodies_replayed = r->bodies_in_place = 0;
+    r->too_deep = false;
     memset(r->bodies_missed, 0, sizeof r->bodies_missed);
     r->why[0] = 0;
     r->head = NULL;

@@ -88,6 +88,7 @@ struct hbg__recording {
     struct hbg__guards *guards;                     /* NULL: not recorded */
     uint64_t task_count, edge_count, reuse_edges;       /* tasks: with those of bodies, without the noops that hbg inserted and submissions */
     uint32_t bodies_recorded, bodies_replayed, bodies_in_place;      /* by the build */
+    bool too_deep;                      /* of a body: some inside were submitted in place because of the depth */
     uint32_t bodies_missed[HBG__BODY_MISSES];       /* enum hbg__body_miss */
     char why[96];                                   /* the first of these misses: argument 2 of "layer": its shape, strides or type */
 };

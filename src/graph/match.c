@@ -261,8 +261,8 @@ static void say_miss(struct hbg__call *call, const struct match *m)
     if (log && hbg__log_wants(log, HBG_LOG_DEBUG)) hbg__log_write(log, HBG_LOG_DEBUG, "hbg: a body is recorded once more: %s", text);
 }
 
-/* Where two fit, the one with less order; so what is taken does not depend on which was made first. */
-static uint32_t rank_of(const struct hbg__definition *d) { return 2u * d->wholes + d->heap_was_full; }
+/* Where two fit, the one whose bodies inside are definitions, and the one with less order; so what is taken does not depend on which was made first. */
+static uint32_t rank_of(const struct hbg__definition *d) { return 4u * d->too_deep + 2u * d->wholes + d->heap_was_full; }
 
 /* Try a definition that would be better than the best so far. */
 static bool fits_better(struct hbg__call *call, const struct hbg__definition *d, uint32_t *best, struct match *first)

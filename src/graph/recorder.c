@@ -131,6 +131,7 @@ static struct hbg__definition *make(struct hbg__call *call, struct terms terms)
         d->names_buffers = d->names_buffers || d->named[i].kind == HBG__NAMED_BUFFER;
     }
     d->depends_on_store = hbg__depends_on_store(r);
+    d->too_deep = hbg__is_too_deep(r);
     r->named_count = 0;
     copy_boundary(d, g->bodies);
     copy_guards(d, guards);
@@ -235,8 +236,8 @@ bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *d)
     if (d->depends_on_store) return true;      /* and match.c lets it fit its own function alone */
     if (!group(call, &groups) || !build(call, (struct terms){ d->wholes, d->is_serial, d->heap_outside_bytes }, groups)) return false;
     const struct hbg__recording *again = &g->bodies->recording;
-    bool same = again->image_bytes == d->head->image_bytes && memcmp(again->head, d->head, again->image_bytes) == 0 &&
-                hbg__name_the_same(again->named, again->named_count, d->named, d->named_count);
+    bool same = hbg__is_too_deep(again) || (again->image_bytes == d->head->image_bytes && memcmp(again->head, d->head, again->image_bytes) == 0 &&
+                                            hbg__name_the_same(again->named, again->named_count, d->named, d->named_count));
     hbg__recording_reset(&g->bodies->recording, &g->input->buffers);
     if (!same)
         hbg__graph_fail(g, HBG_E_IMAGE, -1, call->key.name, "subgraph \"%.60s\": recording its body again gives another image: %s", call->key.name,

@@ -183,7 +183,8 @@ struct hbg_task hbg_subgraph(struct hbg_graph *g, struct hbg_key key, hbg_build_
     const struct hbg__body *around = g->input->body;
     struct hbg__call call = { .g = g, .fn = fn, .list = list,
                               .key = { .kernel_set = g->input->kernel_set, .fn = fn, .name = key.name, .params = key.params, .params_size = key.params_size } };
-    bool wholes = false, in_place = !g->input->definitions || (around && around->depth >= HBG__BODY_DEPTH_MAX);
+    bool wholes = false, too_deep = around && around->depth >= HBG__BODY_DEPTH_MAX, in_place = !g->input->definitions || too_deep;
+    if (too_deep) g->recording->too_deep = true;
     if (in_place) return call_body(&call, IN_PLACE, false, NULL);
     const struct hbg__known *known = hbg__match(&call, &in_place, &wholes);
     if (g->failed) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bodies_found_deep_inside_test.c - a definition that was found was taken however deep it would be nested: definitions lay in each other without limit, and
- * HBG_VERIFY_REPLAY, which records where the limit is kept, found another image. */
+ * HBG_VERIFY_REPLAY, which records where the limit is kept, found another image. Then those that were recorded at the limit, with what is inside of them in
+ * place, were taken everywhere, and bodies that hold them were said to have changed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,8 +80,108 @@ static void verified(struct hbg_device *unused, const struct device_kind *kind)
     device_close(device);
 }
 
+/* ---- what was recorded at the limit ---- */
+
+static int other, around_the_limit;     /* another function that submits the same; what the program submits */
+
+static void leaf(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1));
+}
+
+static void around_leaf(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    leaf(g, args, params);
+    hbg_subgraph(g, KEY("leaf"), leaf, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+}
+
+static void same_around_leaf(struct hbg_graph *g, const struct hbg_args *args, const void *params) { around_leaf(g, args, params); }
+
+static void submit_around_leaf(struct hbg_graph *g, const struct hbg_args *args)
+{
+    hbg_subgraph(g, KEY("around leaf"), other ? same_around_leaf : around_leaf, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+}
+
+static void top(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    leaf(g, args, params);
+    submit_around_leaf(g, args);
+}
+
+static void same_top(struct hbg_graph *g, const struct hbg_args *args, const void *params) { top(g, args, params); }
+
+static void stack(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    int32_t left = *(const int32_t *)params - 1;
+    if (left > 0) hbg_subgraph(g, HBG_KEY("stack", left), stack, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+    else submit_around_leaf(g, args);
+}
+
+static void submit_stack(struct hbg_graph *g, const struct hbg_args *args)
+{
+    int32_t levels = STEP;
+    hbg_subgraph(g, HBG_KEY("stack", levels), stack, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+}
+
+static void build_around_the_limit(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct hbg_arg_list list = HBG_ARGS(hbg_inout(hbg_args_region(args, 0)));
+    (void)params;
+    if (around_the_limit == 1) { submit_around_leaf(g, args); return; }
+    if (around_the_limit == 2) { submit_stack(g, args); return; }
+    int differs = other;
+    other = 0;
+    hbg_subgraph(g, KEY("top"), top, list);
+    other = differs;
+    submit_stack(g, args);
+    hbg_subgraph(g, KEY("top"), other ? same_top : top, list);
+}
+
+static void run_build(struct hbg_program *program, int what, int32_t want)
+{
+    int32_t x[1] = { 0 };
+    around_the_limit = what;
+    program_run(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), NULL, NULL);
+    assert_int_equal(x[0], want);
+}
+
+static void what_was_recorded_at_the_limit(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    for (int i = 0; i < 4; i++) {
+        if (i / 2) setenv("HBG_VERIFY_REPLAY", "1", 1);
+        struct hbg_device *device = device_open(kind->spec, NULL);
+        unsetenv("HBG_VERIFY_REPLAY");
+        struct hbg_program *program = PROGRAM(device, build_around_the_limit, steps);
+        other = i % 2;
+        for (int k = 0; k < 2; k++) run_build(program, 0, 3 + 2 + 3);
+        hbg_program_destroy(program);
+        device_close(device);
+    }
+    other = 0;
+}
+
+static void a_pure_program_after_the_limit(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    setenv("HBG_VERIFY_REPLAY", "1", 1);
+    struct hbg_device *device = device_open(kind->spec, NULL);
+    unsetenv("HBG_VERIFY_REPLAY");
+    struct program_spec spec = { .build = build_around_the_limit, KERNEL_TABLE(steps), .pure = true };
+    struct hbg_program *pure = program_create(device, &spec), *deep_one = PROGRAM(device, build_around_the_limit, steps);
+    for (int k = 0; k < 2; k++) run_build(pure, 1, 2);
+    run_build(deep_one, 2, 2);
+    for (int k = 0; k < 2; k++) run_build(pure, 1, 2);
+    hbg_program_destroy(pure);
+    hbg_program_destroy(deep_one);
+    device_close(device);
+}
+
 int main(void)
 {
-    static const struct device_test tests[] = { DEVICE_TEST(no_deeper_than_the_limit), DEVICE_TEST(verified) };
+    static const struct device_test tests[] = {
+        DEVICE_TEST(no_deeper_than_the_limit), DEVICE_TEST(verified), DEVICE_TEST(what_was_recorded_at_the_limit), DEVICE_TEST(a_pure_program_after_the_limit),
+    };
     return DEVICE_TESTS_RUN(tests);
 }
