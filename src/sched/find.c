@@ -10,7 +10,7 @@
 #include "sched/roots.h"
 #include "sched/sched.h"
 
-enum { STEAL_AT_ONCE = 4, STEAL_PATIENCE_NS = 1000 };
+enum { STEAL_AT_ONCE = 4, STEAL_PATIENCE_NS = 200 };
 
 static uint32_t random_below(struct hbg__worker *worker, uint32_t limit)
 {
