@@ -41,7 +41,7 @@ extern "C" {
       "correct the view; the sentence names argument and index")                                                       \
     X(-21, E_ACCESS, "access mode not allowed", "write only what may be written, and bind only scalars")               \
     X(-22, E_SIGNATURE, "arguments do not fit the kernel's signature",                                                 \
-      "make arguments and signature agree; the sentence says where they differ")                                                   \
+      "make arguments and signature agree; the sentence says where they differ")                                       \
     X(-23, E_LIMIT, "a declared limit is reached", "raise the limit that the error names, or ask for less")            \
     X(-24, E_WRITTEN, "build code reads what a submitted task writes", "read before the submit, or in a kernel")       \
     X(-25, E_SCOPE, "a region is used after its scope", "use regions in the scope and the build that made them")       \

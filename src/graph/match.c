@@ -234,7 +234,7 @@ static bool fits(struct match *m)
 {
     bool shared;
     const struct hbg__body *around = m->g->input->body;
-    if (m->d->depends_on_store && m->d->key.fn != m->fn) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "its function, which cannot be compared");
+    if ((m->d->depends_on_store || m->d->too_deep) && m->d->key.fn != m->fn) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "its function, which cannot be compared");
     if (m->d->levels > HBG__BODY_DEPTH_MAX - (around ? around->depth : 0)) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "how deep it would be nested");
     if (m->d->owner && m->d->owner != m->g->input->owner) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "the program whose memory it is guarded by");
     if (m->g->input->limit_heap_bytes && m->d->head->heap_bytes > hbg__heap_room(m->g)) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the heap that its intermediates need");

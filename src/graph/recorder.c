@@ -229,15 +229,18 @@ bool hbg__name_the_same(const struct hbg__named *a, uint32_t a_count, const stru
     return true;
 }
 
-bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *d)
+bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *d, bool *apart)
 {
     struct hbg_graph *g = call->g;
     uint32_t groups;
+    *apart = false;
     if (d->depends_on_store) return true;      /* and match.c lets it fit its own function alone */
     if (!group(call, &groups) || !build(call, (struct terms){ d->wholes, d->is_serial, d->heap_outside_bytes }, groups)) return false;
     const struct hbg__recording *again = &g->bodies->recording;
-    bool same = hbg__is_too_deep(again) || (again->image_bytes == d->head->image_bytes && memcmp(again->head, d->head, again->image_bytes) == 0 &&
-                                            hbg__name_the_same(again->named, again->named_count, d->named, d->named_count));
+    bool deep = d->too_deep || hbg__is_too_deep(again);
+    *apart = deep && d->key.fn != call->fn;
+    bool same = deep || (again->image_bytes == d->head->image_bytes && memcmp(again->head, d->head, again->image_bytes) == 0 &&
+                         hbg__name_the_same(again->named, again->named_count, d->named, d->named_count));
     hbg__recording_reset(&g->bodies->recording, &g->input->buffers);
     if (!same)
         hbg__graph_fail(g, HBG_E_IMAGE, -1, call->key.name, "subgraph \"%.60s\": recording its body again gives another image: %s", call->key.name,

@@ -83,6 +83,7 @@ static void verified(struct hbg_device *unused, const struct device_kind *kind)
 /* ---- what was recorded at the limit ---- */
 
 static int other, around_the_limit;     /* another function that submits the same; what the program submits */
+static bool stack_first;
 
 static void leaf(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
@@ -132,9 +133,12 @@ static void build_around_the_limit(struct hbg_graph *g, const struct hbg_args *a
     if (around_the_limit == 2) { submit_stack(g, args); return; }
     int differs = other;
     other = 0;
-    hbg_subgraph(g, KEY("top"), top, list);
+    if (!stack_first) hbg_subgraph(g, KEY("top"), top, list);
+    else submit_stack(g, args);
+    if (stack_first) hbg_subgraph(g, KEY("top"), top, list);
     other = differs;
-    submit_stack(g, args);
+    if (stack_first) submit_around_leaf(g, args);
+    else submit_stack(g, args);
     hbg_subgraph(g, KEY("top"), other ? same_top : top, list);
 }
 
@@ -149,17 +153,55 @@ static void run_build(struct hbg_program *program, int what, int32_t want)
 static void what_was_recorded_at_the_limit(struct hbg_device *unused, const struct device_kind *kind)
 {
     (void)unused;
-    for (int i = 0; i < 4; i++) {
-        if (i / 2) setenv("HBG_VERIFY_REPLAY", "1", 1);
+    for (int i = 0; i < 8; i++) {
+        stack_first = i / 4;
+        if (i / 2 % 2) setenv("HBG_VERIFY_REPLAY", "1", 1);
         struct hbg_device *device = device_open(kind->spec, NULL);
         unsetenv("HBG_VERIFY_REPLAY");
         struct hbg_program *program = PROGRAM(device, build_around_the_limit, steps);
         other = i % 2;
-        for (int k = 0; k < 2; k++) run_build(program, 0, 3 + 2 + 3);
+        for (int k = 0; k < 2; k++) run_build(program, 0, stack_first ? 2 + 3 + 2 + 3 : 3 + 2 + 3);
         hbg_program_destroy(program);
         device_close(device);
     }
     other = 0;
+}
+
+/* ---- another function, which nests where nothing more can be nested ---- */
+
+static void add_1000_around(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, ADD, hbg_inout(hbg_args_region(args, 0)), hbg_i32(1000));
+    hbg_subgraph(g, KEY("inside"), leaf, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
+}
+
+static void stack_to_another(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    int32_t left = *(const int32_t *)params - 1;
+    struct hbg_arg_list list = HBG_ARGS(hbg_inout(hbg_args_region(args, 0)));
+    if (left > 0) {
+        hbg_subgraph(g, HBG_KEY("to another", left), stack_to_another, list);
+        return;
+    }
+    hbg_subgraph(g, KEY("one of two"), leaf, list);
+    hbg_subgraph(g, KEY("one of two"), add_1000_around, list);
+}
+
+static void build_two_functions(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct hbg_arg_list list = HBG_ARGS(hbg_inout(hbg_args_region(args, 0)));
+    int32_t levels = STEP;
+    (void)params;
+    hbg_subgraph(g, HBG_KEY("to another", levels), stack_to_another, list);
+}
+
+static void another_function_at_the_limit(struct hbg_device *device, const struct device_kind *kind)
+{
+    struct hbg_program *program = PROGRAM(device, build_two_functions, steps);
+    (void)kind;
+    for (int k = 0; k < 3; k++) run_build(program, 0, 1 + 1000 + 1);
+    hbg_program_destroy(program);
 }
 
 static void a_pure_program_after_the_limit(struct hbg_device *unused, const struct device_kind *kind)
@@ -182,6 +224,7 @@ int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(no_deeper_than_the_limit), DEVICE_TEST(verified), DEVICE_TEST(what_was_recorded_at_the_limit), DEVICE_TEST(a_pure_program_after_the_limit),
+        DEVICE_TEST(another_function_at_the_limit),
     };
     return DEVICE_TESTS_RUN(tests);
 }

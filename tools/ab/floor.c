@@ -204,13 +204,11 @@ static bool same_text(const char *written, const char *text)
     static const char replacement[] = "\xef\xbf\xbd";
 
     for (; *written || *text; text++) {
-        if (*written == *text) {
-            written++;
-            continue;
-        }
-        if (strncmp(written, replacement, 3) != 0 || (unsigned char)*text < 0x80)
+        bool replaced = strncmp(written, replacement, 3) == 0 && strncmp(text, replacement, 3) != 0 && (unsigned char)*text >= 0x80;
+
+        if (!replaced && *written != *text)
             return false;
-        written += 3;
+        written += replaced ? 3 : 1;
     }
     return true;
 }

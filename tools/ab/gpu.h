@@ -3,8 +3,8 @@
  * GPUs of NVIDIA, as the program nvidia-smi tells of them: clocks, power, temperature, why clocks are held down, who else works there.
  *
  * A look starts that program twice, which takes tens of milliseconds and locks of the driver. So it is taken between processes of the arms and
- * never while a round is timed: before the first of a batch, behind the last, and half way where a batch has more than one. Its own time lies
- * outside of the stretch that the other conditions of a batch are taken of.
+ * never while a round is timed: before the first of a batch, behind the last, and half way where a batch has more than one. Looks
+ * at both ends lie outside of the stretch that the other conditions of a batch are taken of; that in the middle is in it, and its processes count as the tool's own.
  *
  * Where nvidia-smi is missing, finds nothing, fails or hangs there are no looks, and no comparison fails for it. CUDA_VISIBLE_DEVICES that hides
  * all of them ("", "-1") says that the arms use none.

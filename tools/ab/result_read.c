@@ -240,7 +240,7 @@ static void read_record(struct reading *r, const struct json_value *v, struct ab
     record->outputs_equal = truth(r, v, "outputs_equal");
     record->control_left_out = hbg__json_text(v, "control_why", &words);
     read_facts(r, v, "host", &record->host);
-    if (hbg__json_get(v, "surroundings"))               /* files of before have none of these three */
+    if (hbg__json_get(v, "surroundings"))               /* a file may lack these three */
         read_facts(r, v, "surroundings", &record->surroundings);
     read_remembered(r, v, record);
     read_facts(r, v, "holders", &record->holders);

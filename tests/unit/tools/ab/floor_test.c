@@ -97,7 +97,7 @@ static void files(void **state)
 
     assert_non_null(mkdtemp(folder));
     assert_int_equal(setenv("XDG_STATE_HOME", folder, 1), 0);
-    assert_true(hbg__ab_fact(&facts, "metric", "wall \xff\xe2\x82") && hbg__ab_fact(&others, "metric", "span"));      /* bytes that are no text */
+    assert_true(hbg__ab_fact(&facts, "metric", "wall \xff\xe2\x82 na\xefve \xef\xbf\xbd") && hbg__ab_fact(&others, "metric", "span"));      /* bytes that are no text */
     assert_false(hbg__ab_floor_find(&found, &facts, "0123456789abcdef", why, sizeof why));
     assert_string_equal(why, "");
     assert_true(hbg__ab_floor_keep(&calm, &facts, "0123456789abcdef", why, sizeof why));
