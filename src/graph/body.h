@@ -121,9 +121,8 @@ const struct hbg__known *hbg__match(struct hbg__call *call, bool *in_place, bool
 void hbg__say_single(struct hbg__call *call, const char *why);
 /* Record the body; NULL: latched. */
 const struct hbg__known *hbg__record_body(struct hbg__call *call, bool wholes);
-/* Record it again beside the definition: is it the same? False: latched. *apart: it is of another function, and cannot be compared since bodies inside
-   were nested too deep; it needs a definition of its own. */
-bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *definition, bool *apart);
+/* Record it again beside the definition: is it the same? False: latched. */
+bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *definition);
 
 /* submission.c: make the definition known to this build, which takes the caller's pin; NULL: latched. */
 const struct hbg__known *hbg__know(struct hbg_graph *g, struct hbg__definition *definition);

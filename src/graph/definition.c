@@ -317,13 +317,6 @@ bool hbg__depends_on_store(const struct hbg__recording *recording)
     return recording->bodies_in_place > 0;
 }
 
-bool hbg__is_too_deep(const struct hbg__recording *recording)
-{
-    for (uint32_t i = 0; i < recording->named_count; i++)
-        if (recording->named[i].definition && recording->named[i].definition->too_deep) return true;
-    return recording->too_deep;
-}
-
 bool hbg__definition_keep(struct hbg__definition *d)
 {
     struct hbg__definitions *store = d->store;

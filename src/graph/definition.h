@@ -76,7 +76,8 @@ struct hbg__definition {
     uint64_t guard_bytes_size;
     const struct hbg__image_head *head;
     uint64_t image_hash;
-    bool too_deep;                      /* bodies in it, or further in, were submitted in place since they would have been nested too deep */
+    uint32_t depth;                     /* of the body around, where it was recorded; 0: of the build function */
+    bool too_deep;                      /* bodies in it, or further in, were submitted in place since they would have been nested too deep: it fits at this depth alone */
     uint32_t levels;                    /* of bodies: its own, and those inside of each other in it */
     uint64_t task_count;                /* with those of bodies inside, without noops that hbg inserted and submissions */
     size_t block_bytes;                 /* of this struct with all that it points to, but for the image */
@@ -118,8 +119,6 @@ void hbg__definition_unpin(struct hbg__definition *definition);
    of one submission no other build finds the definition; where one that reused heap bytes, or whose arguments conflict as wholes, was taken, another that
    fits may be there with less order. Such builds cannot be verified. */
 bool hbg__depends_on_store(const struct hbg__recording *recording);
-/* Does it depend on how deep bodies were nested when they were recorded? Then it may differ from what was kept before. */
-bool hbg__is_too_deep(const struct hbg__recording *recording);
 /* Keep it, as the first of its key; it is pinned. Others of its key may go. False: no memory for the table, it is not kept. */
 bool hbg__definition_keep(struct hbg__definition *definition);
 /* Not found any more: its image has turned out to be damaged. */

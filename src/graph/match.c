@@ -234,8 +234,9 @@ static bool fits(struct match *m)
 {
     bool shared;
     const struct hbg__body *around = m->g->input->body;
-    if ((m->d->depends_on_store || m->d->too_deep) && m->d->key.fn != m->fn) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "its function, which cannot be compared");
-    if (m->d->levels > HBG__BODY_DEPTH_MAX - (around ? around->depth : 0)) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "how deep it would be nested");
+    uint32_t depth = around ? around->depth : 0;
+    if (m->d->depends_on_store && m->d->key.fn != m->fn) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "its function, which cannot be compared");
+    if (m->d->too_deep ? m->d->depth != depth : m->d->levels > HBG__BODY_DEPTH_MAX - depth) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "how deep it would be nested");
     if (m->d->owner && m->d->owner != m->g->input->owner) return miss(m, HBG__BODY_MISS_DATA, HBG__NO_ARG, "the program whose memory it is guarded by");
     if (m->g->input->limit_heap_bytes && m->d->head->heap_bytes > hbg__heap_room(m->g)) return miss(m, HBG__BODY_MISS_SHAPE, HBG__NO_ARG, "the heap that its intermediates need");
     return fits_positions(m, &shared) && (HBG_LIKELY(!shared && !m->d->shares) || fits_groups(m)) && (m->d->guard_count == 0 || fits_values(m));
@@ -261,8 +262,8 @@ static void say_miss(struct hbg__call *call, const struct match *m)
     if (log && hbg__log_wants(log, HBG_LOG_DEBUG)) hbg__log_write(log, HBG_LOG_DEBUG, "hbg: a body is recorded once more: %s", text);
 }
 
-/* Where two fit, the one whose bodies inside are definitions, and the one with less order; so what is taken does not depend on which was made first. */
-static uint32_t rank_of(const struct hbg__definition *d) { return 4u * d->too_deep + 2u * d->wholes + d->heap_was_full; }
+/* Where two fit, the one with less order; so what is taken does not depend on which was made first. */
+static uint32_t rank_of(const struct hbg__definition *d) { return 2u * d->wholes + d->heap_was_full; }
 
 /* Try a definition that would be better than the best so far. */
 static bool fits_better(struct hbg__call *call, const struct hbg__definition *d, uint32_t *best, struct match *first)

@@ -120,18 +120,21 @@ static struct hbg__definition *make(struct hbg__call *call, struct terms terms)
     struct hbg_graph *g = call->g, *inner = g->inner;
     struct hbg__recording *r = &g->bodies->recording;
     const struct hbg__guards *guards = r->guards;
+    const struct hbg__body *around = g->input->body;
     struct hbg__definition *d = hbg__definition_create(g->input->definitions, &call->key, call->count, r->named_count, guards->count, guards->bytes_used, r->image_bytes);
     if (!d) { hbg__graph_fail_memory(g, "definitions"); return NULL; }
     mark_written(inner, r);
     if (r->named_count) memcpy(d->named, r->named, r->named_count * sizeof *d->named);
     d->levels = 1;
+    d->depth = around ? around->depth : 0;
+    d->too_deep = r->too_deep;
     for (uint32_t i = 0; i < r->named_count; i++) {
         const struct hbg__definition *inside = d->named[i].definition;
         if (inside && inside->levels >= d->levels) d->levels = inside->levels + 1;
+        if (inside && inside->too_deep) d->too_deep = true;
         d->names_buffers = d->names_buffers || d->named[i].kind == HBG__NAMED_BUFFER;
     }
     d->depends_on_store = hbg__depends_on_store(r);
-    d->too_deep = hbg__is_too_deep(r);
     r->named_count = 0;
     copy_boundary(d, g->bodies);
     copy_guards(d, guards);
@@ -229,18 +232,15 @@ bool hbg__name_the_same(const struct hbg__named *a, uint32_t a_count, const stru
     return true;
 }
 
-bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *d, bool *apart)
+bool hbg__verify_body(struct hbg__call *call, const struct hbg__definition *d)
 {
     struct hbg_graph *g = call->g;
     uint32_t groups;
-    *apart = false;
     if (d->depends_on_store) return true;      /* and match.c lets it fit its own function alone */
     if (!group(call, &groups) || !build(call, (struct terms){ d->wholes, d->is_serial, d->heap_outside_bytes }, groups)) return false;
     const struct hbg__recording *again = &g->bodies->recording;
-    bool deep = d->too_deep || hbg__is_too_deep(again);
-    *apart = deep && d->key.fn != call->fn;
-    bool same = deep || (again->image_bytes == d->head->image_bytes && memcmp(again->head, d->head, again->image_bytes) == 0 &&
-                         hbg__name_the_same(again->named, again->named_count, d->named, d->named_count));
+    bool same = again->image_bytes == d->head->image_bytes && memcmp(again->head, d->head, again->image_bytes) == 0 &&
+                hbg__name_the_same(again->named, again->named_count, d->named, d->named_count);
     hbg__recording_reset(&g->bodies->recording, &g->input->buffers);
     if (!same)
         hbg__graph_fail(g, HBG_E_IMAGE, -1, call->key.name, "subgraph \"%.60s\": recording its body again gives another image: %s", call->key.name,

@@ -165,9 +165,7 @@ static struct hbg_task call_body(struct hbg__call *call, enum way way, bool whol
         hbg__graph_fail_memory(g, "subgraphs");
     } else if (hbg__call_check(call)) {
         if (way == RECORD) known = hbg__record_body(call, wholes);
-        bool apart = false;
-        if (way == VERIFY && !hbg__verify_body(call, known->definition, &apart)) known = NULL;
-        if (apart) known = hbg__record_body(call, false);
+        if (way == VERIFY && !hbg__verify_body(call, known->definition)) known = NULL;
         if (way == IN_PLACE) task = hbg__submit_in_place(call);
         else if (known) task = hbg__submit_definition(call, known);
     }

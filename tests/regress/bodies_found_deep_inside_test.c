@@ -200,7 +200,8 @@ static void another_function_at_the_limit(struct hbg_device *device, const struc
 {
     struct hbg_program *program = PROGRAM(device, build_two_functions, steps);
     (void)kind;
-    for (int k = 0; k < 3; k++) run_build(program, 0, 1 + 1000 + 1);
+    int32_t x[1] = { 0 };
+    program_run_fails(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), HBG_E_IMAGE);
     hbg_program_destroy(program);
 }
 
