@@ -83,7 +83,7 @@ static void verified(struct hbg_device *unused, const struct device_kind *kind)
 /* ---- what was recorded at the limit ---- */
 
 static int other, around_the_limit;     /* another function that submits the same; what the program submits */
-static bool stack_first;
+static bool stack_first, stack_has_tops;
 
 static void leaf(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
@@ -117,6 +117,7 @@ static void stack(struct hbg_graph *g, const struct hbg_args *args, const void *
     int32_t left = *(const int32_t *)params - 1;
     if (left > 0) hbg_subgraph(g, HBG_KEY("stack", left), stack, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));
     else submit_around_leaf(g, args);
+    if (left == 1 && stack_has_tops) hbg_subgraph(g, KEY("top"), top, HBG_ARGS(hbg_inout(hbg_args_region(args, 0))));     /* one less deep: two bodies inside */
 }
 
 static void submit_stack(struct hbg_graph *g, const struct hbg_args *args)
@@ -131,6 +132,7 @@ static void build_around_the_limit(struct hbg_graph *g, const struct hbg_args *a
     (void)params;
     if (around_the_limit == 1) { submit_around_leaf(g, args); return; }
     if (around_the_limit == 2) { submit_stack(g, args); return; }
+    if (around_the_limit == 3) { hbg_subgraph(g, KEY("top"), top, list); return; }
     int differs = other;
     other = 0;
     if (!stack_first) hbg_subgraph(g, KEY("top"), top, list);
@@ -205,20 +207,29 @@ static void another_function_at_the_limit(struct hbg_device *device, const struc
     hbg_program_destroy(program);
 }
 
-static void a_pure_program_after_the_limit(struct hbg_device *unused, const struct device_kind *kind)
+/* Which it was recorded before with other definitions, of its body or of one inside. */
+static void check_pure(const struct device_kind *kind, int what, int32_t want)
 {
-    (void)unused;
     setenv("HBG_VERIFY_REPLAY", "1", 1);
     struct hbg_device *device = device_open(kind->spec, NULL);
     unsetenv("HBG_VERIFY_REPLAY");
     struct program_spec spec = { .build = build_around_the_limit, KERNEL_TABLE(steps), .pure = true };
     struct hbg_program *pure = program_create(device, &spec), *deep_one = PROGRAM(device, build_around_the_limit, steps);
-    for (int k = 0; k < 2; k++) run_build(pure, 1, 2);
-    run_build(deep_one, 2, 2);
-    for (int k = 0; k < 2; k++) run_build(pure, 1, 2);
+    stack_has_tops = what == 3;
+    for (int k = 0; k < 2; k++) run_build(pure, what, want);
+    run_build(deep_one, 2, stack_has_tops ? 2 + 3 : 2);
+    for (int k = 0; k < 2; k++) run_build(pure, what, want);
+    stack_has_tops = false;
     hbg_program_destroy(pure);
     hbg_program_destroy(deep_one);
     device_close(device);
+}
+
+static void a_pure_program_after_the_limit(struct hbg_device *unused, const struct device_kind *kind)
+{
+    (void)unused;
+    check_pure(kind, 1, 2);
+    check_pure(kind, 3, 3);
 }
 
 int main(void)
