@@ -33,20 +33,12 @@ const char *hbg__run_label(const struct hbg__run *run, char label[HBG__LABEL_BYT
     return label;
 }
 
-/* Where the graph has noops or bodies, these were counted as well. */
-static const char *also_skipped(const struct hbg__run *run)
-{
-    const struct hbg__recording *recording = &run->kept->recording;
-    for (uint32_t i = 0; i < recording->named_count; i++)
-        if (recording->named[i].definition) return "tasks, noops and bodies were";
-    return recording->head->noop_count ? "tasks and noops were" : NULL;
-}
-
-/* "1 task was", "2 tasks were" */
+/* "1 task was", "2 tasks were"; where the graph has noops or bodies, these were counted as well. */
 static const char *skipped_words(const struct hbg__run *run, uint64_t skipped)
 {
-    const char *also = also_skipped(run);
-    return also ? also : skipped == 1 ? "task was" : "tasks were";
+    const struct hbg__image_head *head = run->kept->recording.head;
+    if (head->flags & HBG__IMAGE_SUBGRAPHS) return "tasks, noops and bodies were";
+    return head->noop_count ? "tasks and noops were" : skipped == 1 ? "task was" : "tasks were";
 }
 
 const char *hbg__run_task_words(const struct hbg__run *run, uint32_t task, uint32_t activation, uint32_t node, char words[HBG__TASK_BYTES])
@@ -88,7 +80,7 @@ static enum hbg_status explain(struct hbg__run *run, const struct hbg__launch_re
         break;
     case HBG_E_CANCELLED:
         hbg__error_set(&text, HBG_E_CANCELLED, name, "%s was cancelled%s; %" PRIu64 " %s ran and %" PRIu64 " %s skipped", hbg__run_label(run, label),
-                       hbg__load_relaxed32(&run->deadline_hit) ? " at its deadline" : "", launch->executed, launch->executed == 1 ? "task" : "tasks", launch->skipped, also_skipped(run) ? also_skipped(run) : launch->skipped == 1 ? "was" : "were");     /* relaxed: H4 ordered it, see run.h */
+                       hbg__load_relaxed32(&run->deadline_hit) ? " at its deadline" : "", launch->executed, launch->executed == 1 ? "task" : "tasks", launch->skipped, skipped_words(run, launch->skipped));     /* relaxed: H4 ordered it, see run.h */
         break;
     case HBG_E_LIMIT:
         hbg__error_set(&text, HBG_E_LIMIT, "ring", "the shared ring of %s is full with %" PRId64 " of %" PRId64 " tasks; open the device with a larger ring= or with spill=1", hbg__run_label(run, label), launch->detail, launch->limit);
