@@ -4,7 +4,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -308,9 +307,7 @@ static void a_second_recording_is_the_same(struct hbg_device *unused, const stru
 {
     (void)unused;
     int32_t x[4] = { 0 }, seven = 7, nothing = 0;
-    setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *device = device_open(kind->spec, NULL);
-    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_device *device = device_open_verifying(kind->spec, NULL);
     assert_int_equal(hbg_buffer_create(device, sizeof seven, &named), HBG_OK);
     assert_int_equal(hbg_buffer_write(named, 0, &seven, sizeof seven), HBG_OK);
     struct hbg_program *program = PROGRAM_WITH(device, build_around, steps, nothing);
@@ -363,9 +360,7 @@ static void a_second_recording_that_differs(struct hbg_device *unused, const str
 {
     (void)unused;
     int32_t x[1] = { 0 };
-    setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *device = device_open(kind->spec, NULL);
-    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_device *device = device_open_verifying(kind->spec, NULL);
     struct hbg_program *program = PROGRAM(device, build_toggles, steps);
     calls = 0;
     struct hbg_error error = program_run_fails(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), HBG_E_IMAGE);
@@ -378,9 +373,7 @@ static void a_second_recording_that_fails(struct hbg_device *unused, const struc
 {
     (void)unused;
     int32_t x[1] = { 0 };
-    setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *device = device_open(kind->spec, NULL);
-    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_device *device = device_open_verifying(kind->spec, NULL);
     struct hbg_program *program = PROGRAM(device, build_fails_the_second_time, steps);
     calls = 0;
     struct hbg_error error = program_run_fails(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), HBG_E_BUILD);

@@ -5,7 +5,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -245,9 +244,7 @@ static void misuse_of_a_key_is_found(struct hbg_device *device, const struct dev
     assert_non_null(strstr(error.text, "\"mind\": recording its body again gives another image: this is another function"));
     hbg_program_destroy(program);
     other = false;
-    setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *verifying = device_open(kind->spec, NULL);
-    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_device *verifying = device_open_verifying(kind->spec, NULL);
     program = PROGRAM_WITH(verifying, build_misuse, steps, other);
     toggle = 0;
     error = program_run_fails(program, HBG_ARGS(hbg_inout(HOST_I32(x, 1))), HBG_E_IMAGE);

@@ -308,9 +308,7 @@ static void verified_and_poisoned_bodies(struct hbg_device *device, const struct
     struct plan *plan = calloc(1, sizeof *plan);
     char spec[128];
     snprintf(spec, sizeof spec, "%s,poison=1", kind->spec);
-    setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *verifying = device_open(spec, NULL);
-    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_device *verifying = device_open_verifying(spec, NULL);
     uint64_t seed = test_seed(0x7e51f1ed + (uint64_t)kind->workers * 2 + kind->discrete);
     for (int i = 0, count = test_scaled(200); i < count; i++, seed++) {
         struct hbg__rng rng;

@@ -5,7 +5,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -85,9 +84,7 @@ static void is_submitted_where_nothing_can_be_compared(struct hbg_device *device
 static void is_found_when_a_replay_is_verified(struct hbg_device *unused, const struct device_kind *kind)
 {
     (void)unused;
-    setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *device = device_open(kind->spec, NULL);
-    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_device *device = device_open_verifying(kind->spec, NULL);
     int32_t x[1] = { 0 };
     captures = false;
     struct program_spec spec = { .build = build_one, KERNEL_TABLE(steps), .pure = true };

@@ -68,9 +68,7 @@ static void no_deeper_than_the_limit(struct hbg_device *device, const struct dev
 static void verified(struct hbg_device *unused, const struct device_kind *kind)
 {
     (void)unused;
-    setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *device = device_open(kind->spec, NULL);
-    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_device *device = device_open_verifying(kind->spec, NULL);
     struct hbg_program *program = PROGRAM(device, build, steps);
     for (int i = 0; i < 2; i++) {
         int32_t x[1] = { 0 };
@@ -207,12 +205,10 @@ static void another_function_at_the_limit(struct hbg_device *device, const struc
     hbg_program_destroy(program);
 }
 
-/* Which it was recorded before with other definitions, of its body or of one inside. */
+/* A pure program, verified before and after its body was recorded at the limit, or one that holds it was, a level above. */
 static void check_pure(const struct device_kind *kind, int what, int32_t want)
 {
-    setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *device = device_open(kind->spec, NULL);
-    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_device *device = device_open_verifying(kind->spec, NULL);
     struct program_spec spec = { .build = build_around_the_limit, KERNEL_TABLE(steps), .pure = true };
     struct hbg_program *pure = program_create(device, &spec), *deep_one = PROGRAM(device, build_around_the_limit, steps);
     stack_has_tops = what == 3;

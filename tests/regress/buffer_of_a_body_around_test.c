@@ -5,7 +5,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -65,9 +64,7 @@ static void tasks_on_the_same_bytes_follow_one_another(struct hbg_device *device
 static void verified(struct hbg_device *unused, const struct device_kind *kind)
 {
     (void)unused;
-    setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *device = device_open(kind->spec, NULL);
-    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_device *device = device_open_verifying(kind->spec, NULL);
     run_twice(device);
     device_close(device);
 }

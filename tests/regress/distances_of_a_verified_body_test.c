@@ -4,7 +4,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -47,9 +46,7 @@ static void build(struct hbg_graph *g, const struct hbg_args *args, const void *
 static void verified(struct hbg_device *unused, const struct device_kind *kind)
 {
     (void)unused;
-    setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *device = device_open(kind->spec, NULL);
-    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_device *device = device_open_verifying(kind->spec, NULL);
     struct hbg_program *program = PROGRAM(device, build, kernels);
     for (int run = 0; run < 2; run++) {
         int32_t x[3][16] = { { 0 } };

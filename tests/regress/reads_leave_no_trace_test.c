@@ -4,7 +4,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -44,9 +43,7 @@ static void two_deep(struct hbg_graph *g, const struct hbg_args *args, const voi
 
 static void run_verified(const struct device_kind *kind, hbg_build_fn *build, bool pure, int32_t expected)
 {
-    setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *device = device_open(kind->spec, NULL);
-    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_device *device = device_open_verifying(kind->spec, NULL);
     struct hbg_program_options options = HBG_OPTIONS(program_options);
     options.build = build;
     options.kernels = kernels;

@@ -5,7 +5,6 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <stdlib.h>
 
 #include <cmocka.h>
 
@@ -62,9 +61,7 @@ static void run_before_and_after(const struct device_kind *kind, hbg_build_fn *b
 {
     struct hbg_device_options options = HBG_OPTIONS(device_options);
     options.definition_budget_bytes = SMALL_BUDGET;
-    setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *device = device_open(kind->spec, &options);
-    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_device *device = device_open_verifying(kind->spec, &options);
     struct program_spec spec = { .build = build, KERNEL_TABLE(steps), .pure = true };
     struct hbg_program *capture = PROGRAM(device, build_capture, steps), *others = PROGRAM(device, build_others, steps), *tested = program_create(device, &spec);
     struct hbg_program *order[] = { capture, tested, others, tested };
@@ -133,9 +130,7 @@ static void with_little_heap(struct hbg_device *unused, const struct device_kind
     (void)unused;
     struct hbg_device_options options = HBG_OPTIONS(device_options);
     options.limit_heap_bytes = 4 * PIECE;
-    setenv("HBG_VERIFY_REPLAY", "1", 1);
-    struct hbg_device *device = device_open(kind->spec, &options);
-    unsetenv("HBG_VERIFY_REPLAY");
+    struct hbg_device *device = device_open_verifying(kind->spec, &options);
     struct hbg_program *program = PROGRAM(device, build_pieces, steps);
     for (int run = 0; run < 4; run++) {
         int32_t x[1] = { 0 };

@@ -45,6 +45,14 @@ struct hbg_device *device_open(const char *spec, const struct hbg_device_options
     return device;
 }
 
+struct hbg_device *device_open_verifying(const char *spec, const struct hbg_device_options *options)
+{
+    setenv("HBG_VERIFY_REPLAY", "1", 1);
+    struct hbg_device *device = device_open(spec, options);
+    unsetenv("HBG_VERIFY_REPLAY");
+    return device;
+}
+
 void device_close(struct hbg_device *device)
 {
     enum hbg_status status = hbg_device_close(device);

@@ -35,6 +35,7 @@ int device_tests_run_with(const char *extra, const struct device_test *tests, si
 /* Open and close, or fail the test with the library's sentence. `options` may be NULL. With HBG_TEST_PLATFORM=sim:mode=few,seed=3 in the
    environment that stands in the place of "cpu": the tests of tests/backend whose kernels do not wait for one another hold there too. */
 struct hbg_device *device_open(const char *spec, const struct hbg_device_options *options);
+struct hbg_device *device_open_verifying(const char *spec, const struct hbg_device_options *options);     /* with HBG_VERIFY_REPLAY=1 */
 void device_close(struct hbg_device *device);
 
 /* `count`, made smaller where tests are slow: HBG_TEST_SCALE in the environment is a percentage; 20 under a sanitizer. At least 1. */
