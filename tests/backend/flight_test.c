@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* flight_test.c - several runs in flight: they keep their order and their data, one's end is nobody else's, and each is told apart. */
+/* flight_test.c - several runs in flight: they keep their order, one's end is nobody else's, and each is told apart. flight_data_test.c: what they share. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <setjmp.h>
@@ -12,120 +12,8 @@
 #include <hbg/hbg.h>
 #include "base/rng.h"
 #include "support/devices.h"
+#include "support/flights.h"
 #include "support/program.h"
-
-enum { HOLD, SET, COPY, FAIL, NAP, SAME, KERNEL_COUNT };
-enum { DEPTH = 2, LENGTH = 64 };
-
-static atomic_int hold, held;           /* HOLD tasks stay while `hold` is set, ten seconds at most */
-
-static int hold_on(const struct hbg_task_view *t)
-{
-    uint64_t until = wall_ns() + 10000000000u;
-    atomic_fetch_add(&held, 1);
-    while (atomic_load(&hold) && !hbg_view_cancelled(t) && wall_ns() < until) sleep_ms(1);
-    atomic_fetch_sub(&held, 1);
-    return 0;
-}
-
-static int set(const struct hbg_task_view *t)
-{
-    for (int64_t i = 0; i < hbg_view_count(t, 0); i++) HBG_VIEW(int32_t, t, 0)[i] = hbg_view_i32(t, 1);
-    return 0;
-}
-
-static int copy(const struct hbg_task_view *t)
-{
-    for (int64_t i = 0; i < hbg_view_count(t, 0); i++) HBG_VIEW(int32_t, t, 1)[i] = HBG_VIEW(int32_t, t, 0)[i];
-    return 0;
-}
-
-static int always_fails(const struct hbg_task_view *t) { return hbg_fail(t, 7, 0); }
-
-static int nap(const struct hbg_task_view *t)
-{
-    uint64_t until = wall_ns() + (uint64_t)hbg_view_i32(t, 0) * 1000u;
-    while (wall_ns() < until) {}
-    return 0;
-}
-
-/* What the build has read is what is there. */
-static int same(const struct hbg_task_view *t) { return *HBG_VIEW(int32_t, t, 0) == hbg_view_i32(t, 1) ? 0 : hbg_fail(t, 1, 0); }
-
-static const struct hbg_kernel kernels[] = {
-    HBG_KERNEL(HOLD, hold_on, NULL), HBG_KERNEL(SET, set, "out i32, i32"), HBG_KERNEL(COPY, copy, "in i32, out i32"), HBG_KERNEL(FAIL, always_fails, NULL),
-    HBG_KERNEL(NAP, nap, "i32"), HBG_KERNEL(SAME, same, "in i32, i32"),
-};
-
-static void hold_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)args, (void)params;
-    hbg_submit(g, HOLD);
-}
-
-static void fail_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)args, (void)params;
-    hbg_submit(g, FAIL);
-}
-
-static void empty_build(struct hbg_graph *g, const struct hbg_args *args, const void *params) { (void)g, (void)args, (void)params; }
-
-/* (out x, i32 value): x = value, behind a task that takes a while */
-static void set_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    struct hbg_region x = hbg_args_region(args, 0);
-    struct hbg_task slow = hbg_submit(g, NAP, hbg_args_scalar(args, 2));
-    hbg_submit(g, SET, hbg_out(x), hbg_args_scalar(args, 1), hbg_after(slow));
-}
-
-/* (in x, out y): y = x */
-static void copy_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    hbg_submit(g, COPY, hbg_in(hbg_args_region(args, 0)), hbg_out(hbg_args_region(args, 1)));
-}
-
-#define SET_ARGS(x, value, microseconds) HBG_ARGS(hbg_out(HOST_I32((x), LENGTH)), hbg_i32(value), hbg_i32(microseconds))
-#define COPY_ARGS(x, y) HBG_ARGS(hbg_in(HOST_I32((x), LENGTH)), hbg_out(HOST_I32((y), LENGTH)))
-
-static struct hbg_run prepared(struct hbg_program *program, struct hbg_arg_list list)
-{
-    static struct hbg_error error = HBG_OPTIONS(error);         /* borrowed until the finish */
-    struct hbg_run_options options = HBG_OPTIONS(run_options);
-    struct hbg_run run;
-    options.error = &error;
-    if (hbg_run_prepare(program, list, &options, &run)) fail_msg("%s: %s", hbg_status_name(error.status), error.text);
-    return run;
-}
-
-static struct hbg_run launched(struct hbg_program *program, struct hbg_arg_list list)
-{
-    struct hbg_run run = prepared(program, list);
-    assert_int_equal(hbg_run_launch(run), HBG_OK);
-    return run;
-}
-
-static void ends(struct hbg_run run, enum hbg_status expected)
-{
-    struct hbg_result result = HBG_OPTIONS(result);
-    assert_int_equal(hbg_run_wait(run, HBG_FOREVER), HBG_OK);
-    if (hbg_run_finish(run, &result) != expected) fail_msg("%s: %s", hbg_status_name(result.error.status), result.error.text);
-}
-
-static enum hbg_run_state state_of(struct hbg_run run)
-{
-    enum hbg_run_state state;
-    assert_int_equal(hbg_run_poll(run, &state), HBG_OK);
-    return state;
-}
-
-static void until_held(void)
-{
-    for (int i = 0; i < 5000 && !atomic_load(&held); i++) sleep_ms(1);
-    assert_int_equal(atomic_load(&held), 1);
-}
 
 /* ---- CASES 13 ---- */
 
@@ -134,7 +22,7 @@ static void every_run_writes_its_number(struct hbg_device *device, const struct 
     (void)kind;
     enum { RUNS = 200 };
     static int32_t out[DEPTH][LENGTH];
-    struct hbg_program *program = PROGRAM(device, set_build, kernels);
+    struct hbg_program *program = PROGRAM(device, set_build, flight_kernels);
     struct hbg_run run[DEPTH];
     struct hbg__rng rng;
     int runs = test_scaled(RUNS), overlapped = 0;
@@ -165,7 +53,7 @@ static void every_run_writes_its_number(struct hbg_device *device, const struct 
 static void streams_are_made_once_a_slot(struct hbg_device *device, const struct device_kind *kind)
 {
     (void)kind;
-    struct hbg_program *program = PROGRAM(device, empty_build, kernels);
+    struct hbg_program *program = PROGRAM(device, empty_build, flight_kernels);
     for (int i = 0; i < 4; i++) program_run(program, HBG_NO_ARGS, NULL, NULL);
     uint64_t made = counters_of(device).stream_sets_made;
     if (made != 1) fail_msg("expected 1 stream set for 4 runs, got %d", (int)made);
@@ -185,14 +73,14 @@ static void streams_are_made_once_a_slot(struct hbg_device *device, const struct
 static void a_wait_is_for_its_own_run(struct hbg_device *device, const struct device_kind *kind)
 {
     (void)kind;
-    struct hbg_program *quick = PROGRAM(device, empty_build, kernels), *slow = PROGRAM(device, hold_build, kernels);
+    struct hbg_program *quick = PROGRAM(device, empty_build, flight_kernels), *slow = PROGRAM(device, hold_build, flight_kernels);
     struct hbg_buffer *buffer;
-    atomic_store(&hold, 1);
+    atomic_store(&flight_hold, 1);
     struct hbg_run first = launched(quick, HBG_NO_ARGS), second = launched(slow, HBG_NO_ARGS);
     ends(first, HBG_OK);
     until_held();
     assert_int_equal(hbg_run_wait(second, 1000000), HBG_TIMEOUT);
-    struct hbg_program *third = PROGRAM(device, empty_build, kernels);
+    struct hbg_program *third = PROGRAM(device, empty_build, flight_kernels);
     assert_int_equal(hbg_buffer_create(device, 64, &buffer), HBG_OK);
     assert_int_equal(hbg_buffer_write(buffer, 0, "control", 8), HBG_OK);
     struct hbg_run behind = launched(third, HBG_NO_ARGS);
@@ -200,7 +88,7 @@ static void a_wait_is_for_its_own_run(struct hbg_device *device, const struct de
     assert_int_equal(state_of(second), HBG_RUN_RUNNING);
     assert_int_equal(hbg_run_wait(behind, 1000000), HBG_TIMEOUT);
     assert_int_equal(hbg_device_close(device), HBG_E_BUSY);
-    atomic_store(&hold, 0);
+    atomic_store(&flight_hold, 0);
     ends(behind, HBG_OK);
     assert_int_equal(state_of(second), HBG_RUN_DONE);           /* launched before, so over before */
     ends(second, HBG_OK);
@@ -216,7 +104,7 @@ static void a_failed_run_leaves_the_others_alone(struct hbg_device *device, cons
 {
     (void)kind;
     static int32_t out[LENGTH];
-    struct hbg_program *good = PROGRAM(device, set_build, kernels), *bad = PROGRAM(device, fail_build, kernels);
+    struct hbg_program *good = PROGRAM(device, set_build, flight_kernels), *bad = PROGRAM(device, fail_build, flight_kernels);
     for (int i = 0; i < 20; i++) {
         struct hbg_run first = launched(i % 2 ? good : bad, i % 2 ? SET_ARGS(out, i, 100) : HBG_NO_ARGS);
         struct hbg_run second = launched(i % 2 ? bad : good, i % 2 ? HBG_NO_ARGS : SET_ARGS(out, i, 100));
@@ -232,9 +120,9 @@ static void a_queued_run_is_cancelled_at_once(struct hbg_device *device, const s
 {
     (void)kind;
     static int32_t out[LENGTH];
-    struct hbg_program *slow = PROGRAM(device, hold_build, kernels), *good = PROGRAM(device, set_build, kernels);
+    struct hbg_program *slow = PROGRAM(device, hold_build, flight_kernels), *good = PROGRAM(device, set_build, flight_kernels);
     for (int i = 0; i < 3; i++) {
-        atomic_store(&hold, 1);
+        atomic_store(&flight_hold, 1);
         struct hbg_run first = launched(slow, HBG_NO_ARGS);
         until_held();
         for (int k = 0; k < 40; k++) {                          /* more often than any queue is long */
@@ -245,7 +133,7 @@ static void a_queued_run_is_cancelled_at_once(struct hbg_device *device, const s
         }
         struct hbg_run last = launched(good, SET_ARGS(out, i, 0));
         if (i == 1) assert_int_equal(hbg_run_cancel(first), HBG_OK);
-        else atomic_store(&hold, 0);
+        else atomic_store(&flight_hold, 0);
         ends(first, i == 1 ? HBG_E_CANCELLED : HBG_OK);
         ends(last, HBG_OK);
         assert_int_equal(out[0], i);
@@ -257,7 +145,7 @@ static void a_queued_run_is_cancelled_at_once(struct hbg_device *device, const s
 static void two_runs_share_one_recording(struct hbg_device *device, const struct device_kind *kind)
 {
     static int32_t out[DEPTH][LENGTH];
-    struct hbg_program *program = program_create(device, &(struct program_spec){ .build = set_build, KERNEL_TABLE(kernels), .pure = true });
+    struct hbg_program *program = program_create(device, &(struct program_spec){ .build = set_build, KERNEL_TABLE(flight_kernels), .pure = true });
     struct hbg_run run[DEPTH];
     for (int n = 0; n < 50 + DEPTH; n++) {
         int at = n % DEPTH;
@@ -273,251 +161,6 @@ static void two_runs_share_one_recording(struct hbg_device *device, const struct
     assert_int_equal(counters.replays, 51);
     assert_int_equal(counters.image_copies, kind->discrete ? 1 : 0);
     hbg_program_destroy(program);
-}
-
-/* ---- CASES 29: gate C ---- */
-
-static void a_reader_waits_for_the_writer(struct hbg_device *device, const struct device_kind *kind)
-{
-    (void)kind;
-    static int32_t y[LENGTH], z[LENGTH];
-    struct hbg_error error = HBG_OPTIONS(error);
-    struct hbg_run_options options = HBG_OPTIONS(run_options);
-    struct hbg_program *writer = PROGRAM(device, set_build, kernels), *reader = PROGRAM(device, copy_build, kernels);
-    struct hbg_run second;
-    options.error = &error;
-    for (int i = 1; i < 10; i++) {
-        struct hbg_run first = prepared(writer, SET_ARGS(y, i, 2000));
-        options.poll = true;
-        assert_int_equal(hbg_run_prepare(reader, COPY_ARGS(y, z), &options, &second), HBG_E_BUSY);
-        assert_int_equal(error.argument, 0);
-        options.poll = false;
-        assert_int_equal(hbg_run_prepare(reader, COPY_ARGS(y, z), &options, &second), HBG_E_WOULD_DEADLOCK);        /* nobody would launch it */
-        assert_non_null(strstr(error.text, "launch"));
-        assert_int_equal(hbg_run_launch(first), HBG_OK);
-        second = launched(reader, COPY_ARGS(y, z));                 /* waits for the end, and has the outputs brought home */
-        assert_int_equal(y[LENGTH - 1], i);
-        ends(i % 2 ? first : second, HBG_OK);
-        ends(i % 2 ? second : first, HBG_OK);
-        assert_int_equal(z[LENGTH - 1], i);
-        first = launched(reader, COPY_ARGS(y, z));
-        second = launched(writer, SET_ARGS(y, -i, 0));              /* writes what the first one reads */
-        ends(second, HBG_OK);
-        ends(first, HBG_OK);
-        assert_int_equal(z[0], i);
-        assert_int_equal(y[0], -i);
-        first = launched(writer, SET_ARGS(y, 100, 500));
-        second = launched(writer, SET_ARGS(y, 200 + i, 0));
-        ends(second, HBG_OK);                                       /* out of order: the later one's values stay */
-        ends(first, HBG_OK);
-        assert_int_equal(y[7], 200 + i);
-    }
-    hbg_program_destroy(reader);
-    hbg_program_destroy(writer);
-}
-
-static void a_prepare_times_out_at_the_gate(struct hbg_device *device, const struct device_kind *kind)
-{
-    (void)kind;
-    static int32_t y[LENGTH], z[LENGTH];
-    struct hbg_error error = HBG_OPTIONS(error);
-    struct hbg_run_options options = HBG_OPTIONS(run_options);
-    struct hbg_program *slow = PROGRAM(device, hold_build, kernels), *reader = PROGRAM(device, copy_build, kernels);
-    struct hbg_run second;
-    options.error = &error;
-    options.slot_timeout_ns = 20000000;
-    atomic_store(&hold, 1);
-    struct hbg_run first = launched(slow, HBG_ARGS(hbg_inout(HOST_I32(y, LENGTH))));
-    assert_int_equal(hbg_run_prepare(reader, COPY_ARGS(y, z), &options, &second), HBG_TIMEOUT);
-    assert_int_equal(error.argument, 0);
-    assert_int_equal(hbg_run_prepare(reader, COPY_ARGS(z, y), &options, &second), HBG_TIMEOUT);
-    assert_int_equal(error.argument, 1);
-    atomic_store(&hold, 0);
-    ends(first, HBG_OK);
-    hbg_program_destroy(reader);
-    hbg_program_destroy(slow);
-}
-
-/* Interleaved columns of one matrix share no byte: both runs are in flight, and each copies back its own. */
-static void columns_of_one_matrix_do_not_conflict(struct hbg_device *device, const struct device_kind *kind)
-{
-    (void)kind;
-    static int32_t m[LENGTH][4];
-    struct hbg_program *program = PROGRAM(device, set_build, kernels);
-    struct hbg_run_options options = HBG_OPTIONS(run_options);
-    struct hbg_run run[DEPTH];
-    options.poll = true;
-    struct hbg_region even = hbg_host_strided(&m[0][0], HBG_I32, HBG_SHAPE(LENGTH, 2), HBG_SHAPE(16, 8));
-    struct hbg_region odd = hbg_host_strided(&m[0][1], HBG_I32, HBG_SHAPE(LENGTH, 2), HBG_SHAPE(16, 8));
-    struct hbg_region row = hbg_host(m[5], HBG_I32, HBG_SHAPE(4));
-    memset(m, 0, sizeof m);
-    struct hbg_program *slow = PROGRAM(device, hold_build, kernels);
-    atomic_store(&hold, 1);
-    assert_int_equal(hbg_run_prepare(slow, HBG_ARGS(hbg_inout(even)), &options, &run[0]), HBG_OK);
-    assert_int_equal(hbg_run_prepare(slow, HBG_ARGS(hbg_inout(odd)), &options, &run[1]), HBG_OK);
-    for (int i = 0; i < LENGTH; i++) m[i][1] = 5;               /* staged already on a discrete device: the copy-back makes it 0 again */
-    atomic_store(&hold, 0);
-    for (int i = 0; i < DEPTH; i++) assert_int_equal(hbg_run_launch(run[i]), HBG_OK);
-    ends(run[0], HBG_OK);
-    assert_int_equal(m[3][1], 5);                               /* not touched by the first */
-    ends(run[1], HBG_OK);
-    assert_int_equal(m[3][1], kind->discrete ? 0 : 5);
-    run[0] = prepared(slow, HBG_ARGS(hbg_inout(even)));
-    assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_out(row), hbg_i32(1), hbg_i32(1)), &options, &run[1]), HBG_E_BUSY);
-    assert_int_equal(hbg_run_cancel(run[0]), HBG_OK);
-    assert_int_equal(hbg_run_finish(run[0], NULL), HBG_E_CANCELLED);
-    hbg_program_destroy(slow);
-    hbg_program_destroy(program);
-}
-
-/* ---- what the build reads ---- */
-
-static const int32_t *told;             /* memory that a guard names */
-static int32_t read_by_build;
-
-/* (in table, out y): y = table[0], read by the build */
-static void reading_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    read_by_build = hbg_read_i32(g, hbg_args_region(args, 0), HBG_SHAPE(0));
-    hbg_submit(g, SET, hbg_out(hbg_args_region(args, 1)), hbg_i32(read_by_build));
-}
-
-static void guarding_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    hbg_guard(g, told, sizeof *told);
-    hbg_submit(g, SET, hbg_out(hbg_args_region(args, 0)), hbg_i32(*told));
-}
-
-static struct hbg_region named_region;
-
-static void naming_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)args, (void)params;
-    hbg_submit(g, SET, hbg_out(named_region), hbg_i32(0));
-}
-
-static void a_build_waits_for_what_it_reads(struct hbg_device *device, const struct device_kind *kind)
-{
-    (void)kind;
-    static int32_t y[LENGTH], z[LENGTH];
-    struct hbg_error error = HBG_OPTIONS(error);
-    struct hbg_run_options options = HBG_OPTIONS(run_options);
-    struct hbg_buffer *buffer;
-    struct hbg_run second;
-    options.error = &error;
-    options.poll = true;
-    assert_int_equal(hbg_buffer_create(device, sizeof y, &buffer), HBG_OK);
-    struct hbg_region table = hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(LENGTH));
-    struct hbg_program *writer = PROGRAM(device, set_build, kernels);
-    named_region = table;
-    struct hbg_program *named = PROGRAM(device, naming_build, kernels);
-    for (int pure = 0; pure < 2; pure++) {
-        struct hbg_program *reader = program_create(device, &(struct program_spec){ .build = reading_build, KERNEL_TABLE(kernels), .pure = pure });
-        struct hbg_program *guard = program_create(device, &(struct program_spec){ .build = guarding_build, KERNEL_TABLE(kernels), .pure = pure });
-        for (int i = 1; i < 8; i++) {
-            struct hbg_arg_list list = HBG_ARGS(hbg_in(table), hbg_out(HOST_I32(z, LENGTH)));
-            struct hbg_run first = prepared(writer, HBG_ARGS(hbg_out(table), hbg_i32(i / 2), hbg_i32(2000)));
-            assert_int_equal(hbg_run_prepare(reader, list, &options, &second), HBG_E_BUSY);
-            assert_non_null(strstr(error.text, "buffer"));
-            assert_int_equal(hbg_run_launch(first), HBG_OK);
-            second = launched(reader, list);
-            ends(second, HBG_OK);
-            ends(first, HBG_OK);
-            assert_int_equal(z[3], i / 2);
-
-            told = &y[5];
-            list = HBG_ARGS(hbg_out(HOST_I32(z, LENGTH)));
-            first = prepared(writer, SET_ARGS(y, 10 + i / 2, 2000));
-            assert_int_equal(hbg_run_prepare(guard, list, &options, &second), HBG_E_BUSY);
-            assert_int_equal(hbg_run_launch(first), HBG_OK);
-            second = launched(guard, list);
-            ends(second, HBG_OK);
-            ends(first, HBG_OK);
-            assert_int_equal(z[3], 10 + i / 2);
-
-            first = prepared(guard, list);                              /* what a build has seen stays until its run is launched */
-            assert_int_equal(hbg_run_prepare(writer, SET_ARGS(y, 0, 0), &options, &second), HBG_E_BUSY);
-            assert_non_null(strstr(error.text, "build"));
-            assert_int_equal(hbg_run_launch(first), HBG_OK);
-            second = launched(writer, SET_ARGS(y, 10 + i / 2, 0));
-            ends(first, HBG_OK);
-            ends(second, HBG_OK);
-            list = HBG_ARGS(hbg_in(table), hbg_out(HOST_I32(z, LENGTH)));
-            first = prepared(reader, list);
-            assert_int_equal(hbg_run_prepare(writer, HBG_ARGS(hbg_out(table), hbg_i32(0), hbg_i32(0)), &options, &second), HBG_E_BUSY);
-            assert_int_equal(hbg_run_prepare(named, HBG_NO_ARGS, &options, &second), HBG_E_BUSY);
-            assert_int_equal(hbg_run_cancel(first), HBG_OK);
-            assert_int_equal(hbg_run_finish(first, NULL), HBG_E_CANCELLED);
-            program_run(named, HBG_NO_ARGS, NULL, NULL);
-        }
-        hbg_program_destroy(guard);
-        hbg_program_destroy(reader);
-    }
-    hbg_program_destroy(named);
-    hbg_program_destroy(writer);
-    hbg_buffer_destroy(buffer);
-}
-
-static void comparing_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    struct hbg_region x = hbg_args_region(args, 0);
-    hbg_submit(g, SAME, hbg_in(x), hbg_i32(hbg_read_i32(g, x, HBG_SHAPE(0))));
-}
-
-static void setting_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    hbg_submit(g, SET, hbg_out(hbg_args_region(args, 0)), hbg_args_scalar(args, 1));
-}
-
-/* The same of a buffer that it names itself. */
-static void setting_named_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
-{
-    (void)params;
-    hbg_submit(g, SET, hbg_out(named_region), hbg_args_scalar(args, 0));
-}
-
-struct writer { struct hbg_program *program; bool names; atomic_bool stop; atomic_int failed; };
-
-static void *be_writer(void *user)
-{
-    struct writer *w = user;
-    for (int32_t i = 0; !atomic_load(&w->stop); i++) {
-        enum hbg_status status = w->names ? hbg_run_sync(w->program, HBG_ARGS(hbg_i32(i)), NULL) : hbg_run_sync(w->program, HBG_ARGS(hbg_out(named_region), hbg_i32(i)), NULL);
-        if (status) atomic_fetch_add(&w->failed, 1);
-    }
-    return NULL;
-}
-
-/* Nobody's launch comes between what a build has read of a buffer and the launch of its run, whoever is prepared when. */
-static void what_a_build_has_read_is_what_its_run_finds(struct hbg_device *device, const struct device_kind *kind)
-{
-    (void)kind;
-    struct hbg_buffer *buffer;
-    int32_t zero = 0;
-    assert_int_equal(hbg_buffer_create(device, sizeof zero, &buffer), HBG_OK);
-    assert_int_equal(hbg_buffer_write(buffer, 0, &zero, sizeof zero), HBG_OK);
-    named_region = hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(1));
-    for (int way = 0; way < 4; way++) {
-        struct program_spec spec = { .build = comparing_build, KERNEL_TABLE(kernels), .pure = way % 2 };
-        struct hbg_program *reader = program_create(device, &spec);
-        struct writer writer = { .program = PROGRAM(device, way < 2 ? setting_build : setting_named_build, kernels), .names = way >= 2 };
-        pthread_t thread;
-        assert_int_equal(pthread_create(&thread, NULL, be_writer, &writer), 0);
-        for (int i = 0; i < test_scaled(4000); i++) {
-            struct hbg_result result = HBG_OPTIONS(result);
-            if (hbg_run_sync(reader, HBG_ARGS(hbg_in(named_region)), &result)) fail_msg("way %d, run %d: %s", way, i, result.error.text);
-        }
-        atomic_store(&writer.stop, true);
-        assert_int_equal(pthread_join(thread, NULL), 0);
-        assert_int_equal(atomic_load(&writer.failed), 0);
-        hbg_program_destroy(writer.program);
-        hbg_program_destroy(reader);
-    }
-    hbg_buffer_destroy(buffer);
 }
 
 /* ---- completion callbacks ---- */
@@ -542,9 +185,9 @@ static void a_callback_is_called_once(struct hbg_device *device, const struct de
     struct told t = { .device = device };
     options.done = tell;
     options.done_user = &t;
-    atomic_store(&hold, 0);
+    atomic_store(&flight_hold, 0);
     for (int i = 0; i < 3; i++) {
-        struct hbg_program *program = PROGRAM(device, build[i], kernels);
+        struct hbg_program *program = PROGRAM(device, build[i], flight_kernels);
         struct hbg_run run;
         for (int k = 0; k < 20; k++) {
             atomic_store(&t.calls, 0);
@@ -559,9 +202,9 @@ static void a_callback_is_called_once(struct hbg_device *device, const struct de
         }
         hbg_program_destroy(program);
     }
-    struct hbg_program *program = PROGRAM(device, hold_build, kernels);
+    struct hbg_program *program = PROGRAM(device, hold_build, flight_kernels);
     struct hbg_run first, second;
-    atomic_store(&hold, 1);
+    atomic_store(&flight_hold, 1);
     atomic_store(&t.calls, 0);
     first = launched(program, HBG_NO_ARGS);
     assert_int_equal(hbg_run_prepare(program, HBG_NO_ARGS, &options, &second), HBG_OK);
@@ -574,7 +217,7 @@ static void a_callback_is_called_once(struct hbg_device *device, const struct de
     assert_int_equal(hbg_run_cancel(second), HBG_OK);               /* never launched: it has not ended either */
     assert_int_equal(hbg_run_finish(second, NULL), HBG_E_CANCELLED);
     assert_int_equal(atomic_load(&t.calls), 1);
-    atomic_store(&hold, 0);
+    atomic_store(&flight_hold, 0);
     ends(first, HBG_OK);
     hbg_program_destroy(program);
 }
@@ -594,12 +237,12 @@ static void callbacks_are_in_order_and_before_the_end(struct hbg_device *device,
 {
     (void)kind;
     static struct row row;
-    struct hbg_program *program = PROGRAM(device, empty_build, kernels), *other = PROGRAM(device, hold_build, kernels);
+    struct hbg_program *program = PROGRAM(device, empty_build, flight_kernels), *other = PROGRAM(device, hold_build, flight_kernels);
     struct hbg_run_options options = HBG_OPTIONS(run_options);
     struct hbg_run run[DEPTH];
     int runs = test_scaled(3000);
     options.done = note;
-    atomic_store(&hold, 0);
+    atomic_store(&flight_hold, 0);
     atomic_store(&row.count, 0);
     for (int n = 0; n < runs + DEPTH; n++) {
         if (n >= DEPTH) {
@@ -640,8 +283,8 @@ static void threads_prepare_at_once(struct hbg_device *device, const struct devi
     enum { CLIENTS = 4 };
     static struct client client[CLIENTS];
     pthread_t thread[CLIENTS];
-    struct hbg_program *program = program_create(device, &(struct program_spec){ .build = set_build, KERNEL_TABLE(kernels), .pure = true });
-    struct hbg_program *reader = PROGRAM(device, copy_build, kernels);
+    struct hbg_program *program = program_create(device, &(struct program_spec){ .build = set_build, KERNEL_TABLE(flight_kernels), .pure = true });
+    struct hbg_program *reader = PROGRAM(device, copy_build, flight_kernels);
     for (int i = 0; i < CLIENTS; i++) {
         client[i] = (struct client){ .program = program, .reader = reader, .number = i, .runs = test_scaled(200) };
         assert_int_equal(pthread_create(&thread[i], NULL, be_client, &client[i]), 0);
@@ -660,7 +303,7 @@ static void short_waits_see_runs_come_and_go(struct hbg_device *device, const st
 {
     (void)kind;
     static int32_t out[DEPTH][LENGTH];
-    struct hbg_program *program = PROGRAM(device, set_build, kernels);
+    struct hbg_program *program = PROGRAM(device, set_build, flight_kernels);
     struct hbg_error error = HBG_OPTIONS(error);
     struct hbg_run_options options = HBG_OPTIONS(run_options);
     struct hbg_run run[DEPTH];
@@ -707,7 +350,7 @@ static void timeouts_at_the_gate_meet_finishes(struct hbg_device *device, const 
     (void)kind;
     enum { RIVALS = 4 };
     static int32_t shared[LENGTH];
-    struct rival rival = { PROGRAM(device, set_build, kernels), shared, test_scaled(2000) };
+    struct rival rival = { PROGRAM(device, set_build, flight_kernels), shared, test_scaled(2000) };
     pthread_t thread[RIVALS];
     for (int i = 0; i < RIVALS; i++) assert_int_equal(pthread_create(&thread[i], NULL, be_rival, &rival), 0);
     for (int i = 0; i < RIVALS; i++) {
@@ -724,7 +367,7 @@ static void large_uploads_are_whole(struct hbg_device *device, const struct devi
     (void)kind;
     enum { COUNT = 1 << 18 };
     static int32_t from[DEPTH][COUNT], to[DEPTH][COUNT];
-    struct hbg_program *program = PROGRAM(device, copy_build, kernels);
+    struct hbg_program *program = PROGRAM(device, copy_build, flight_kernels);
     struct hbg_run run[DEPTH];
     for (int n = 0; n < 12 + DEPTH; n++) {
         int at = n % DEPTH;
@@ -746,14 +389,12 @@ static void large_uploads_are_whole(struct hbg_device *device, const struct devi
     }
     hbg_program_destroy(program);
 }
-
 int main(void)
 {
     static const struct device_test tests[] = {
         DEVICE_TEST(every_run_writes_its_number), DEVICE_TEST(streams_are_made_once_a_slot), DEVICE_TEST(a_wait_is_for_its_own_run),
         DEVICE_TEST(a_failed_run_leaves_the_others_alone), DEVICE_TEST(a_queued_run_is_cancelled_at_once), DEVICE_TEST(two_runs_share_one_recording),
-        DEVICE_TEST(a_reader_waits_for_the_writer), DEVICE_TEST(a_prepare_times_out_at_the_gate), DEVICE_TEST(columns_of_one_matrix_do_not_conflict),
-        DEVICE_TEST(a_build_waits_for_what_it_reads), DEVICE_TEST(what_a_build_has_read_is_what_its_run_finds), DEVICE_TEST(a_callback_is_called_once), DEVICE_TEST(callbacks_are_in_order_and_before_the_end), DEVICE_TEST(threads_prepare_at_once),
+        DEVICE_TEST(a_callback_is_called_once), DEVICE_TEST(callbacks_are_in_order_and_before_the_end), DEVICE_TEST(threads_prepare_at_once),
         DEVICE_TEST(large_uploads_are_whole), DEVICE_TEST(short_waits_see_runs_come_and_go), DEVICE_TEST(timeouts_at_the_gate_meet_finishes),
     };
     return DEVICE_TESTS_RUN(tests);
