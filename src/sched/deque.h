@@ -89,6 +89,12 @@ static inline bool hbg__deque_take(struct hbg__deque *deque, uint64_t *entry)
     return true;
 }
 
+/* What hbg__deque_take() would give, unless a thief is quicker. There is an entry, as far as the owner has seen. */
+static inline uint64_t hbg__deque_youngest(const struct hbg__deque *deque)
+{
+    return hbg__load_relaxed64(&deque->item[(hbg__deque_bottom(deque) - 1) % HBG__DEQUE_CAPACITY]);     /* relaxed: the owner wrote it */
+}
+
 /* The oldest entry. False: empty, or somebody else was quicker. */
 static inline bool hbg__deque_steal(struct hbg__deque *deque, uint64_t *entry)
 {

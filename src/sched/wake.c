@@ -5,11 +5,29 @@
  * of the range it claimed, then whatever find.c turns up. So a chain stays on one core, and a tree is worked depth first.
  * Tasks with one successor each, which waits for nothing else, follow one another without a detour.
  *
+ * Of the first two the one that was submitted earlier goes first where the queue is short. Depth first alone would have two workers
+ * climb from the middle of a stencil to its sides, step by step, until nothing was ready but in the middle; so their
+ * front stays flat, and each has work left. A queue that is not short has enough for all.
+ *
  * Successors are of the same image; what is taken otherwise may be of another activation, and the worker turns to that (expand.c).
  */
 #include "sched/roots.h"
 #include "sched/run_task.h"
 #include "sched/wake_list.h"
+
+enum { FEW = 4 };                       /* entries of a queue that is short */
+
+/* The task, which is ready, or the youngest of the own queue. */
+static inline uint32_t earlier_of(struct hbg__worker *worker, uint32_t task)
+{
+    struct hbg__deque *deque = &worker->deque;
+    uint64_t top, entry, size = hbg__deque_size(deque, &top);
+    if (size == 0 || size > FEW || hbg__deque_bottom(deque) == worker->roots.floor) return task;
+    entry = hbg__deque_youngest(deque);
+    if (entry >> 32 != worker->activation || hbg__entry_task(entry) >= task || !hbg__deque_take(deque, &entry)) return task;
+    hbg__push_queue(worker, task);
+    return hbg__entry_task(entry);
+}
 
 static inline uint32_t take_own(struct hbg__worker *worker)
 {
@@ -17,7 +35,7 @@ static inline uint32_t take_own(struct hbg__worker *worker)
     uint32_t task = worker->next;
     if (task != HBG__NIL) {
         worker->next = HBG__NIL;
-        return task;
+        return earlier_of(worker, task);
     }
     do {
         if (hbg__deque_bottom(&worker->deque) != worker->roots.floor && hbg__deque_take(&worker->deque, &entry))
