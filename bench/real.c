@@ -14,7 +14,7 @@
 #include "tools/cli.h"
 #include "tools/progress.h"
 
-enum { WORKERS = 2, LANES_MAX = 2 + 2 * OTHERS_MAX, REPS = 5, REPS_LARGE = 3, LARGE = 4096, PEAK_SIZE = 2048, PEAK_RUNS = 5 };
+enum { WORKERS = 2, LANES_MAX = 2 + 2 * OTHERS_MAX, REPS = 11, REPS_LARGE = 7, REPS_QUICK = 3, WHOLE_RUNS = 3, LARGE = 4096, PEAK_SIZE = 2048, PEAK_RUNS = 5 };
 static const double RESIDUAL_MOST = 1e-10;
 
 /* `more` is what hbg shall be ahead of the best other runtime by, as a share. */
@@ -113,7 +113,7 @@ static bool check_lane(struct real *r, struct lane *lane)
 /* The first run of each lane grows what has to grow, and is checked; it does not count. */
 static bool measure_plan(struct real *r, const struct plan *plan)
 {
-    uint32_t reps = r->b->quick || plan->n >= LARGE ? REPS_LARGE : REPS;
+    uint32_t reps = r->b->quick ? REPS_QUICK : plan->n >= LARGE ? REPS_LARGE : REPS;
     bool good = true;
     for (uint32_t i = 0; i < r->lanes && good; i++) good = run_lane(r, &r->lane[i], plan) && check_lane(r, &r->lane[i]);
     for (uint32_t i = 0; i < r->lanes; i++) r->lane[i].row->reps = 0;
@@ -178,7 +178,7 @@ static bool measure(struct real *r)
 static void finish(struct real *r)
 {
     struct bench *b = r->b;
-    uint32_t runs = b->quick ? 1 : REPS_LARGE;
+    uint32_t runs = b->quick ? 1 : WHOLE_RUNS;
     for (size_t i = 0; i < b->case_count; i++) hbg__bench_summarise(&b->cases[i]);
     if (b->case_count) measure_whole(r, "gemm", PEAK_SIZE, 1, b->quick ? 1 : PEAK_RUNS);
     for (uint32_t n = PEAK_SIZE; n <= LARGE && (n < LARGE || !b->quick); n *= 2) {
