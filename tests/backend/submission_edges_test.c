@@ -160,22 +160,23 @@ static void what_conflicts_is_ordered(struct hbg_device *device, const struct de
 
 /* ---- long lists ---- */
 
-enum { CELLS = 100, READERS = 3 };
+enum { CELLS = 200, READERS = 3, LISTS = 4 };
 
-/* Cells, or in the second half parts of two cells; each is read and then all are written at once. */
+/* Cells, or in every second list parts of two cells; each is read and then all are written at once. A body is submitted twice. */
 static void build_wide(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     bool body = *(const bool *)params;
     struct hbg_region x = hbg_args_region(args, 0);
     struct hbg_arg list[CELLS];
-    for (int half = 0; half < 2; half++) {
+    for (int n = 0; n < LISTS; n++) {
+        int odd = n % 2;
         for (int i = 0; i < CELLS; i++) {
-            struct hbg_region part = half ? hbg_slice(hbg_args_region(args, 1), 0, 7 * i, 7 * i + 5 + i % 3) : hbg_cell(x, HBG_SHAPE(4), HBG_SHAPE(i));
+            struct hbg_region part = odd ? hbg_slice(hbg_args_region(args, 1), 0, 7 * i, 7 * i + 5 + i % 3) : hbg_cell(x, HBG_SHAPE(4), HBG_SHAPE(i));
             for (int k = 0; k < READERS; k++) hbg_submit(g, 0, hbg_in(part));
             list[i] = hbg_inout(part);
         }
         struct hbg_arg_list all = { list, CELLS };
-        task[half] = body ? hbg_subgraph(g, hbg_key_of("wide", &half, sizeof half), no_body, all) : hbg_submit_args(g, 0, all);
+        task[n] = body ? hbg_subgraph(g, hbg_key_of("wide", &odd, sizeof odd), no_body, all) : hbg_submit_args(g, 0, all);
     }
 }
 
@@ -191,20 +192,49 @@ static void all_producers_of_a_long_list(struct hbg_device *device, const struct
         struct closure closure;
         program_edges(program, HBG_ARGS(hbg_inout(HOST_I32(memory, 4 * CELLS)), hbg_inout(HOST_I32(odd, 7 * CELLS))), &edges);
         closure_of_edges(&closure, &edges, false);
-        for (uint32_t i = 0; i < CELLS * READERS; i++) {
-            assert_true(closure_before(&closure, i, task[0].id));
-            assert_true(closure_before(&closure, task[0].id + 1 + i, task[1].id));
-        }
+        for (uint32_t n = 0, first = 0; n < LISTS; first = task[n++].id + 1)
+            for (uint32_t i = 0; i < CELLS * READERS; i++) assert_true(closure_before(&closure, first + i, task[n].id));
         closure_free(&closure);
         edges_free(&edges);
         hbg_program_destroy(program);
     }
 }
 
+/* ---- a list that names a buffer ---- */
+
+static struct hbg_buffer *read_only[2];
+
+static struct hbg_region all_of(int i) { return hbg_buffer_region(read_only[i], 0, HBG_I32, HBG_SHAPE(ELEMENTS)); }
+
+/* Nobody can write the arguments, until the last list names one's buffer: from there on who reads the other one is known as well. */
+static void build_naming(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct hbg_region x = hbg_args_region(args, 0), y = hbg_args_region(args, 1);
+    (void)params;
+    for (int i = 0; i < 3; i++) task[i] = hbg_subgraph(g, KEY("none"), no_body, HBG_ARGS(hbg_in(x), hbg_in(i < 2 ? y : all_of(1))));
+    task[3] = hbg_submit(g, 0, hbg_inout(all_of(0)));
+}
+
+static void readers_of_what_a_list_makes_writable(struct hbg_device *device, const struct device_kind *kind)
+{
+    struct hbg_program *program = PROGRAM(device, build_naming, kernels);
+    struct edges edges;
+    struct closure closure;
+    (void)kind;
+    for (int i = 0; i < 2; i++) assert_int_equal(hbg_buffer_create(device, ELEMENTS * sizeof(int32_t), &read_only[i]), HBG_OK);
+    program_edges(program, HBG_ARGS(hbg_in(all_of(0)), hbg_in(all_of(1))), &edges);
+    closure_of_edges(&closure, &edges, false);
+    for (int i = 0; i < 3; i++) assert_true(closure_before(&closure, task[i].id, task[3].id));
+    closure_free(&closure);
+    edges_free(&edges);
+    hbg_program_destroy(program);
+    for (int i = 0; i < 2; i++) hbg_buffer_destroy(read_only[i]);
+}
+
 int main(void)
 {
     static const struct device_test tests[] = {
-        DEVICE_TEST(what_conflicts_is_ordered), DEVICE_TEST(all_producers_of_a_long_list),
+        DEVICE_TEST(what_conflicts_is_ordered), DEVICE_TEST(all_producers_of_a_long_list), DEVICE_TEST(readers_of_what_a_list_makes_writable),
     };
     return DEVICE_TESTS_RUN(tests);
 }
