@@ -3,9 +3,11 @@
 #include "bench/rivals/rival.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "base/clock.h"
 #include "bench/tiles.h"
@@ -164,6 +166,7 @@ int rival_main(const struct rival *which, int argc, char **argv)
         fprintf(stderr, "usage: %s WORKERS; it is started by `hbg bench --rivals`\n", argv[0]);
         return 2;
     }
+    prctl(PR_SET_PDEATHSIG, SIGKILL);   /* a bench that is killed leaves nobody behind who is stopped */
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (rival->begin && rival->begin(workers)) {
         say_no("start with that many workers");
