@@ -138,9 +138,9 @@ static bool take(struct bench_other *other, const char *format, void *first, voi
     return false;
 }
 
-bool hbg__other_tiles(struct bench_other *other, int index, uint32_t edge)
+bool hbg__other_tiles(struct bench_other *other, int index, uint32_t edge, const char *path)
 {
-    fprintf(other->to, "tiles %d %" PRIu32 "\n", index, edge);
+    fprintf(other->to, "tiles %d %" PRIu32 " %s\n", index, edge, path);
     return take(other, "tiles", NULL, NULL);
 }
 

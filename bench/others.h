@@ -38,8 +38,8 @@ void hbg__others_close(struct bench_others *all);
 /* Gives the child a graph; its index, or -1 where it has none such. */
 int hbg__other_open(struct bench_other *other, const char *name, struct dag_size size);
 
-/* The graph's cells become tiles. False: said why. */
-bool hbg__other_tiles(struct bench_other *other, int index, uint32_t edge);
+/* The graph's cells become tiles, those at `path`: hbg__tiles_join(). False: said why. */
+bool hbg__other_tiles(struct bench_other *other, int index, uint32_t edge, const char *path);
 bool hbg__other_residual(struct bench_other *other, int index, double *residual);
 bool hbg__other_close(struct bench_other *other, int index);
 

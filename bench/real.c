@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* real.c - `hbg bench real`: tiled Cholesky and GEMM in double precision, GFLOP/s of a whole run by its wall time.
  *
- * A plan is an algorithm, a size and a tile. It is opened in all runtimes, run in turns, checked by its residual and closed before the
- * next one. `anew` builds the graph for each run and is what a program does that factors one matrix; `again` keeps it. Beside them stand
+ * A plan is an algorithm, a size and a tile. It is opened in all runtimes, over the same memory, run in turns, checked by its residual and closed
+ * before the next one. `anew` builds the graph for each run and is what a program does that factors one matrix; `again` keeps it. Beside them stand
  * OpenBLAS's own threads over the whole matrix, and the peak: the fastest dgemm of one thread, times the workers.
  */
 #include <stdlib.h>
@@ -57,9 +57,11 @@ static void add_lane(struct real *r, const struct plan *plan, const char *runtim
 
 static bool open_other(struct real *r, const struct plan *plan, struct bench_other *other)
 {
+    char path[64];
     int index = hbg__other_open(other, plan->name, r->dag.size);
     if (index < 0) return hbg__bench_fail(r->b, other->label, HBG_E_NO_MEMORY);
-    if (!hbg__other_tiles(other, index, plan->tile)) return false;
+    hbg__tiles_path(&r->tiles, path, sizeof path);
+    if (!hbg__other_tiles(other, index, plan->tile, path)) return false;
     for (int mode = 0; mode < 2; mode++)
         if (other->modes >> mode & 1) add_lane(r, plan, other->label, other, (struct bench_order){ index, (enum bench_mode)mode, "tiles", 0 });
     return true;

@@ -2,9 +2,13 @@
 /* tiles.c - see tiles.h. */
 #include "bench/tiles.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "workloads/dense/dense.h"
@@ -52,28 +56,54 @@ static void fill(struct tiles *t)
         for (uint64_t j = 0; j <= i; j++) *element(t, t->input, i, j) = *element(t, t->input, j, i) = uniform(i * n + j) + (i == j ? (double)n : 0);
 }
 
+/* False: a graph without tile operations. */
+static bool describe(struct tiles *t, const struct dag *dag, uint32_t edge)
+{
+    uint64_t tile = (uint64_t)edge * edge;
+    *t = (struct tiles){ .dag = dag, .edge = edge, .written = (uint64_t)dag->size.width * dag->size.width * tile, .file = -1 };
+    t->size_bytes = (dag->cell_count * tile + t->written) * sizeof(double);
+    return dag->task_count && dag->task[0].op != DAG_NONE && edge;
+}
+
+static bool map(struct tiles *t, int file)
+{
+    void *at = mmap(NULL, t->size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (at == MAP_FAILED) return false;
+    t->element = at;
+    t->input = t->element + (t->size_bytes / sizeof(double) - t->written);
+    hbg__dense_prepare();
+    return true;
+}
+
 bool hbg__tiles_open(struct tiles *t, const struct dag *dag, uint32_t edge)
 {
-    uint64_t tile = (uint64_t)edge * edge, all = dag->cell_count * tile;
-    *t = (struct tiles){ .dag = dag, .edge = edge, .written = (uint64_t)dag->size.width * dag->size.width * tile };
-    if (!dag->task_count || dag->task[0].op == DAG_NONE || !edge) return false;
-    t->element = allocate(all);
-    t->input = allocate(t->written);
-    if (t->element && t->input) {
+    if (!describe(t, dag, edge)) return false;
+    t->file = memfd_create("tiles", MFD_CLOEXEC);
+    if (t->file >= 0 && posix_fallocate(t->file, 0, (off_t)t->size_bytes) == 0 && map(t, t->file)) {
         fill(t);
-        hbg__dense_prepare();
         hbg__tiles_restore(t);
         return true;
     }
-    hbg__tiles_close(t);
+    if (t->file >= 0) close(t->file);
     return false;
 }
 
+bool hbg__tiles_join(struct tiles *t, const struct dag *dag, uint32_t edge, const char *path)
+{
+    int file = describe(t, dag, edge) ? open(path, O_RDWR | O_CLOEXEC) : -1;
+    bool mapped = file >= 0 && map(t, file);
+    if (file >= 0) close(file);
+    return mapped;
+}
+
+void hbg__tiles_path(const struct tiles *t, char *path, size_t size_bytes) { snprintf(path, size_bytes, "/proc/%d/fd/%d", (int)getpid(), t->file); }
+
 void hbg__tiles_close(struct tiles *t)
 {
-    free(t->element);
-    free(t->input);
-    *t = (struct tiles){ .dag = NULL };
+    if (!t->element) return;
+    munmap(t->element, t->size_bytes);
+    if (t->file >= 0) close(t->file);
+    *t = (struct tiles){ .element = NULL };
 }
 
 void hbg__tiles_restore(struct tiles *t) { memcpy(t->element, t->input, t->written * sizeof *t->element); }

@@ -51,9 +51,10 @@ static struct opened *find(const char *line)
 static void open_tiles(const char *line)
 {
     struct opened *o = find(line);
+    char path[64];
     uint32_t edge;
     if (!o) return;
-    if (sscanf(line, "%*s %*s %" SCNu32, &edge) != 1 || o->tiles.element || !hbg__tiles_open(&o->tiles, &o->dag, edge)) {
+    if (sscanf(line, "%*s %*s %" SCNu32 " %63s", &edge, path) != 2 || o->tiles.element || !hbg__tiles_join(&o->tiles, &o->dag, edge, path)) {
         say_no("tiles, or no memory for them");
         return;
     }

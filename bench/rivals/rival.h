@@ -4,7 +4,7 @@
  *     argument    how many workers
  *     it writes   rival MODES LABEL                 once it is ready
  *     it reads    open NAME WIDTH STEPS RADIX       answer: graph INDEX TASKS EDGES
- *                 tiles INDEX EDGE                  answer: tiles; the graph's cells are tiles, and its tasks do their operations where BODY
+ *                 tiles INDEX EDGE PATH             answer: tiles; the graph's cells are tiles, those that the file holds, and its tasks do their operations where BODY
  *                                                   is tiles; the tiles are put back before each run
  *                 batch INDEX MODE BODY LENGTH NS   answer: ns SUM RUNS; one run that is not timed, then as many as take NS together;
  *                                                   a run that takes 20 NS or more is timed at once
