@@ -110,6 +110,7 @@ void hbg__bench_print_machine(const struct bench_machine *m)
 {
     printf("machine     %d %s, %s%s%s, %s\n", m->cpus, m->cpus == 1 ? "cpu" : "cpus", m->model[0] ? m->model : "model not told", m->governor[0] ? ", governor " : "", m->governor, m->kernel);
     printf("built       hbg %s, %s; %s%s\n", m->library, m->compiler, m->blas ? "OpenBLAS with kernels for " : "without OpenBLAS", m->blas ? m->blas : "");
+    if (m->blas && strcmp(m->blas, "Prescott") == 0) printf("            slow ones, for a processor that OpenBLAS does not know: set OPENBLAS_CORETYPE, to Haswell where there is AVX2\n");
     if (m->round_trip_ns > 0)
         printf("round trip  %.0f ns from core to core and back before, %.0f ns after\n", m->round_trip_ns, m->round_trip_after_ns);
     else

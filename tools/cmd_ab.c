@@ -451,7 +451,7 @@ int hbg__cmd_ab(int argc, char **argv)
         { "--span", &typed.span, NULL, "NAME  instead: the spans of that name that hbg traces in it" },
         { "--blocks", &typed.blocks, NULL, "N  blocks of four batches (10); a verdict needs 6" },
         { "--resolve", &typed.resolve, NULL, "PERCENT  as many blocks as that half width needs, told by a pilot of 8" },
-        { "--rounds", &typed.rounds, NULL, "N  runs, or rounds that a run reports, in a batch; without it as many as take 100 ms" },
+        { "--rounds", &typed.rounds, NULL, "N  runs in a batch, or rounds that a run reports, of which a batch needs 30; without it as many as take 100 ms" },
         { "--warmup", &typed.warmup, NULL, "N  cold ones before them, kept apart (2 where a run reports many, else 0)" },
         { "--margin", &typed.margin, NULL, "PERCENT  the effect that does not matter (2)" },
         { "--mean", NULL, &typed.mean, "a batch is the mean of its rounds, not the median" },

@@ -74,7 +74,7 @@ static bool put_bytes(struct hbg__submit *s, const struct hbg_arg *arg)
     uint32_t size = arg->index, units = (size + 15) / 16 * 2, offset, pad;
     if (size > 4096 || (size > 0 && !arg->u.bytes)) {
         hbg__graph_fail(g, size > 4096 ? HBG_E_LIMIT : HBG_E_NULL, (int)s->arg_count, s->kernel_name,
-                        "argument %u: parameter bytes are %u at a pointer; up to 4096 bytes and no NULL", s->arg_count, size);
+                        "argument %u has %u parameter bytes%s; up to 4096 may be given", s->arg_count, size, arg->u.bytes ? "" : " at NULL");
         return false;
     }
     if (!check_signature(s, arg, HBG_ARG_BYTES, size)) return false;

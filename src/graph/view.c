@@ -68,6 +68,22 @@ static int sliced_dimension(const struct hbg_region *r, const struct hbg_region 
     return found;
 }
 
+/* Was it cut as a cell out of all of its storage, beginning at `begin` along this dimension, behind its end? A cell is clipped at the end, so its
+   size says where it begins; the others begin inside. */
+static bool is_cell_behind(const struct hbg_region *r, const struct hbg_region *whole, int dimension, int64_t *begin)
+{
+    int64_t rest = r->offset_bytes, skipped;
+    if (r->shape[dimension] >= 0 || __builtin_sub_overflow(whole->shape[dimension], r->shape[dimension], begin) ||
+        __builtin_mul_overflow(*begin, whole->stride_bytes[dimension], &skipped) || __builtin_sub_overflow(rest, skipped, &rest)) return false;
+    for (int d = 0; d < r->rank; d++) {
+        if (d == dimension) continue;
+        int64_t first = rest / whole->stride_bytes[d];
+        if (first < 0 || first > whole->shape[d]) return false;
+        rest -= first * whole->stride_bytes[d];
+    }
+    return rest == 0;
+}
+
 /* A slice or a cell: how large it would be, and where in its storage, as far as the strides are still those of all of it. Element
    numbers are counted from the outermost dimension on, so the first may be out of range where another one is meant. */
 static void inline_reason(const struct hbg_region *r, const struct hbg_region *whole, char *text, size_t size_bytes)
@@ -85,8 +101,9 @@ static void inline_reason(const struct hbg_region *r, const struct hbg_region *w
         rest -= first[d] * stride;
     }
     for (int d = 0; known && d < rank; d++) {
-        if (r->shape[d] >= 0 || d == sliced_dimension(r, whole)) continue;
-        snprintf(text, size_bytes, "a cell that begins at element %" PRId64 " of dimension %d, which has %" PRId64, first[d], d, whole->shape[d]);
+        int64_t begin;
+        if (!is_cell_behind(r, whole, d, &begin)) continue;
+        snprintf(text, size_bytes, "a cell that begins at element %" PRId64 " of dimension %d, which has %" PRId64, begin, d, whole->shape[d]);
         return;
     }
     if (!known || rest != 0) {

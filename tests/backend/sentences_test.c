@@ -31,6 +31,8 @@ BUILD(slice_after_the_last_column) { UNUSED; hbg_submit(g, COPY, hbg_in(v), hbg_
 BUILD(slice_that_runs_backwards) { UNUSED; hbg_submit(g, COPY, hbg_in(hbg_slice(v, 0, 9, 4)), hbg_out(v)); }
 BUILD(slice_of_a_slice) { UNUSED; hbg_submit(g, COPY, hbg_in(hbg_slice(hbg_slice(u, 1, 8, 16), 0, 60, 66)), hbg_out(v)); }
 BUILD(cell_outside) { UNUSED; hbg_submit(g, COPY, hbg_in(hbg_cell(u, HBG_SHAPE(8, 8), HBG_SHAPE(9, 1))), hbg_out(v)); }
+BUILD(cell_behind_the_columns) { UNUSED; hbg_submit(g, COPY, hbg_in(hbg_cell(u, HBG_SHAPE(8, 8), HBG_SHAPE(0, 9))), hbg_out(v)); }
+BUILD(cell_behind_the_end) { UNUSED; hbg_submit(g, COPY, hbg_in(hbg_cell(v, HBG_SHAPE(10), HBG_SHAPE(11))), hbg_out(v)); }
 BUILD(cell_of_another_rank) { UNUSED; hbg_submit(g, COPY, hbg_in(hbg_cell(u, HBG_SHAPE(8), HBG_SHAPE(1))), hbg_out(v)); }
 BUILD(slice_of_no_dimension) { UNUSED; hbg_submit(g, COPY, hbg_in(hbg_slice(u, 2, 0, 1)), hbg_out(v)); }
 BUILD(never_set) { UNUSED; struct hbg_region none = { 0 }; hbg_submit(g, FREE, hbg_in(none)); }
@@ -76,6 +78,8 @@ static const struct sentence sentences[] = {
     { slice_that_runs_backwards, HBG_E_REGION, "copy", "argument 0 of kernel copy is a bad view: a slice or a cell with indices [9, 4) of dimension 0, which has 64" },
     { slice_of_a_slice, HBG_E_REGION, "copy", "argument 0 of kernel copy is a bad view: a slice or a cell of 6 x 8, at element 60 x 8 of 64 x 48, leaves the region that it is taken from" },
     { cell_outside, HBG_E_REGION, "copy", "argument 0 of kernel copy is a bad view: a cell that begins at element 72 of dimension 0, which has 64" },
+    { cell_behind_the_columns, HBG_E_REGION, "copy", "argument 0 of kernel copy is a bad view: a cell that begins at element 72 of dimension 1, which has 48" },
+    { cell_behind_the_end, HBG_E_REGION, "copy", "argument 0 of kernel copy is a bad view: a cell that begins at element 110 of dimension 0, which has 64" },
     { cell_of_another_rank, HBG_E_REGION, "copy", "of 64 x 48, has a wrong rank or dimension, or leaves a slice" },
     { slice_of_no_dimension, HBG_E_REGION, "copy", "of 64 x 48, has a wrong rank or dimension, or leaves a slice" },
     { never_set, HBG_E_REGION, "nothing", "argument 0 of kernel nothing is no region: its dtype is 0, as of one that was never set" },

@@ -160,6 +160,13 @@ static double least(const double *of)
     return of[AB_A] < of[AB_B] ? of[AB_A] : of[AB_B];
 }
 
+/* What to do about a process with too few rounds. */
+static const char *advice(const struct ab_record *record, bool adjustable)
+{
+    if (!adjustable) return "with {rounds} in both commands their number is put there";
+    return record->rounds > 0.0 ? "ask for more with --rounds, or leave it out: their number is then found" : "it does not take the number that stands for {rounds}";
+}
+
 /* Many rounds a process: at least 30 warm ones and 100 ms. */
 static enum ab_ending settle_inner(struct ab_measuring *m, struct first_runs *f)
 {
@@ -181,14 +188,12 @@ static enum ab_ending settle_inner(struct ab_measuring *m, struct first_runs *f)
         return ending;
     rounds = record->rounds > 0.0 ? record->rounds : least(f->warm);
     if (rounds < AB_LEAST_ROUNDS || least(f->warm) < rounds) {
-        snprintf(m->why, sizeof m->why, "a process reports %.0f rounds of which %.0f are warm, and a batch needs %.0f warm ones; with {rounds} in both "
-                 "commands their number is put there", least(f->rounds),
-                 least(f->warm), fmax(rounds, AB_LEAST_ROUNDS));
+        snprintf(m->why, sizeof m->why, "a process reports %.0f rounds of which %.0f are warm, and a batch needs %.0f warm ones; %s", least(f->rounds),
+                 least(f->warm), fmax(rounds, AB_LEAST_ROUNDS), advice(record, adjustable));
         return AB_REFUSED;
     }
     if (least(f->seconds) < batch_least_s) {
-        snprintf(m->why, sizeof m->why, "a process takes %.0f ms, and a batch needs 100; with {rounds} in both commands their number is put there",
-                 1e3 * least(f->seconds));
+        snprintf(m->why, sizeof m->why, "a process takes %.0f ms, and a batch needs 100; %s", 1e3 * least(f->seconds), advice(record, adjustable));
         return AB_REFUSED;
     }
     record->rounds = rounds;

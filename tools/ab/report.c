@@ -138,6 +138,8 @@ static void print_blocks(FILE *file, const struct ab_record *record, const struc
     for (uint32_t i = 0; i < s->block_count; i++)
         if (s->dropped[i])
             line(file, "", "block %u dropped: %s", i + 1, s->dropped[i]);
+    if (o->dropped > 0.0 && record->rules.gate)
+        line(file, "", "with --no-gate what others do on the machine drops no block");
     if (!isnan(o->kept_effect) && isnan(o->kept_low))
         line(file, "with them kept", "%+.2f %%", hbg__ab_percent(o->kept_effect));
     else if (!isnan(o->kept_effect))
