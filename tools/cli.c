@@ -307,14 +307,25 @@ int hbg__cli_device_status(enum hbg_status status)
 
 /* ---- output files ---- */
 
+static bool refuse_to_write(const char *command, const char *path, int why)
+{
+    hbg__cli_error(command, "`%s` cannot be written: %s", path, strerror(why));
+    return false;
+}
+
+bool hbg__cli_output_check(const char *command, const char *path)
+{
+    int why = strcmp(path, "-") == 0 ? 0 : hbg__replace_check(path);
+    return why == 0 || refuse_to_write(command, path, why);
+}
+
 bool hbg__cli_output_open(struct cli_output *output, const char *command, const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
     int why = standard ? 0 : hbg__replace_check(path);
     *output = (struct cli_output){ .command = command, .path = path, .stream = standard ? stdout : NULL };
     if (!standard && !why && !(output->stream = open_memstream(&output->text, &output->length))) why = errno;
-    if (!output->stream) hbg__cli_error(command, "`%s` cannot be written: %s", path, strerror(why));
-    return output->stream != NULL;
+    return output->stream != NULL || refuse_to_write(command, path, why);
 }
 
 /* All of it, in place of the file that may be there; 0, or why not. */

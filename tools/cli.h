@@ -82,6 +82,7 @@ struct cli_output {
     size_t length;
 };
 bool hbg__cli_output_open(struct cli_output *output, const char *command, const char *path);
+bool hbg__cli_output_check(const char *command, const char *path);     /* could it be opened? False: it was said why not */
 bool hbg__cli_output_close(struct cli_output *output);
 
 #endif

@@ -180,6 +180,17 @@ static bool write_one(const char *path, write_fn *write, const struct ab_record 
     return good;
 }
 
+/* Can all be written that was asked for? Found out before hours are spent. */
+static bool can_write(const struct typed *typed)
+{
+    const char *path[] = { typed->out, typed->json, typed->page };
+
+    for (size_t i = 0; i < sizeof path / sizeof path[0]; i++)
+        if (path[i] && !hbg__cli_output_check("ab", path[i]))
+            return false;
+    return true;
+}
+
 /* Prints and writes what was asked for; the exit status. */
 static int give(const struct typed *typed, const struct ab_record *record, bool declared)
 {
@@ -347,7 +358,7 @@ static int compare(const struct typed *typed, struct ab_record *record)
         hbg__ab_measuring_end(&m);
         return CLI_MISUSED;
     }
-    status = look_at_arms(typed, record);
+    status = can_write(typed) ? look_at_arms(typed, record) : CLI_FAILED;
     if (status == CLI_OK)
         status = hbg__exclusive_take(&typed->exclusive, "ab", "cpu");
     if (status == CLI_OK) {

@@ -163,6 +163,9 @@ def failures(f):
     done = f.ab("-a", f.made(1, .01, seed="often", fails=often), "-b", f.made(1.05, .01, seed="often", fails=often), *TEXT, wanted=3)
     ran = re.search(r"\nINVALID: 3 of (\d+) blocks were dropped, of 10 planned; it stopped\n", done.stdout)
     expect(ran and 3 <= int(ran[1]) <= 5, "three of ten are too many, and it is said how many ran", done)
+    for option in ("--out", "--json", "--page"):
+        done = f.ab("-a", "touch ran", "-b", "touch  ran", *TEXT, option, "nowhere/x", wanted=1)
+        expect("`nowhere/x` cannot be written" in done.stderr and not (f.path / "ran").exists(), f"{option}: refused before anything runs", done)
     for arguments, sentence in (((), "two commands are needed"), (("-a", a), "two commands are needed"), (("-a", a, "-b", a), "the arms do not differ"), (("-a", a, "-b", b, "more"), "one argument too many"),
                                 (("-a", a, "-b", b, "--blocks", "0"), "--blocks"), (("-a", a, "-b", b, "--margin", "0"), "--margin"), (("-a", a, "-b", b, "--metric", "("), "is no expression"),
                                 (("-a", a, "-b", b, "--metric", "wall", "--span", "x"), "both say"), (("-a", a, "-b", b, "--blocks", "6", "--resolve", "3"), "both say"),

@@ -144,6 +144,37 @@ static void a_kernel_asks_whether_it_is_cancelled(void **state)
     }
 }
 
+/* ---- a limit of seconds does not pass while workers have something to do, in whatever schedule ---- */
+
+static void build_many(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)args, (void)params;
+    for (int i = 0; i < 3000; ++i) hbg_submit(g, 0);
+}
+
+static int nothing(const struct hbg_task_view *t) { (void)t; return 0; }
+static const struct hbg_kernel idle[] = { HBG_KERNEL(0, nothing, NULL) };
+
+static void limits_of_the_host_hold(void **state)
+{
+    (void)state;
+    for (int seed = 1; seed <= 20; ++seed) {
+        char spec[64];
+        struct hbg_run run;
+        struct hbg_result result = HBG_OPTIONS(result);
+        snprintf(spec, sizeof spec, "sim:workers=4,seed=%d", seed);
+        struct hbg_device *device = device_open(spec, NULL);
+        struct hbg_program *program = PROGRAM(device, build_many, idle);
+        assert_int_equal(hbg_run_prepare(program, HBG_NO_ARGS, NULL, &run), HBG_OK);
+        assert_int_equal(hbg_run_launch(run), HBG_OK);
+        assert_int_equal(hbg_run_wait(run, UINT64_C(1000000000000)), HBG_OK);
+        assert_int_equal(hbg_run_finish(run, &result), HBG_OK);
+        assert_true(result.device_ns < UINT64_C(1000000000));
+        hbg_program_destroy(program);
+        device_close(device);
+    }
+}
+
 /* ---- several threads are the host ---- */
 
 static void *cancel_soon(void *run)
@@ -181,7 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations), cmocka_unit_test(copies), cmocka_unit_test(streams), cmocka_unit_test(threads),
         cmocka_unit_test(a_worker_stops_for_ever), cmocka_unit_test(a_kernel_asks_whether_it_is_cancelled),
-        cmocka_unit_test(another_thread_cancels),
+        cmocka_unit_test(limits_of_the_host_hold), cmocka_unit_test(another_thread_cancels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -186,13 +186,15 @@ static bool can_go_on(struct hbg__sim *sim, struct hbg__sim_fiber *fiber)
     return true;
 }
 
-/* A sleep may end early. */
+/* A sleep may end early: without a reason, or a worker's since its time has come. What time the host waits for is the user's, who may have asked for
+   seconds, and does not come while somebody works. */
 static void wake_somebody_early(struct hbg__sim *sim)
 {
-    struct hbg__sim_fiber *fiber = &sim->fiber[hbg__rng_below(&sim->rng, sim->options.workers + 1)];
+    uint32_t chosen = (uint32_t)hbg__rng_below(&sim->rng, sim->options.workers + 1);
+    struct hbg__sim_fiber *fiber = &sim->fiber[chosen];
     if (fiber->state != HBG__SIM_SLEEPS || is_stopped(sim, fiber)) return;
     if (fiber->until_ns == UINT64_MAX && hbg__rng_below(&sim->rng, EARLY_ONE_IN) != 0) return;
-    if (fiber->until_ns != UINT64_MAX && fiber->until_ns > sim->now_ns) sim->now_ns = fiber->until_ns;
+    if (fiber->until_ns != UINT64_MAX && fiber->until_ns > sim->now_ns && chosen != host_of(sim)) sim->now_ns = fiber->until_ns;
     fiber->state = HBG__SIM_READY;
 }
 
