@@ -322,10 +322,11 @@ bool hbg__cli_output_check(const char *command, const char *path)
 bool hbg__cli_output_open(struct cli_output *output, const char *command, const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
-    int why = standard ? 0 : hbg__replace_check(path);
     *output = (struct cli_output){ .command = command, .path = path, .stream = standard ? stdout : NULL };
-    if (!standard && !why && !(output->stream = open_memstream(&output->text, &output->length))) why = errno;
-    return output->stream != NULL || refuse_to_write(command, path, why);
+    if (standard) return true;
+    if (!hbg__cli_output_check(command, path)) return false;
+    output->stream = open_memstream(&output->text, &output->length);
+    return output->stream != NULL || refuse_to_write(command, path, errno);
 }
 
 /* All of it, in place of the file that may be there; 0, or why not. */

@@ -163,7 +163,8 @@ static double least(const double *of)
 /* What to do about a process with too few rounds. */
 static const char *advice(const struct ab_record *record, bool adjustable)
 {
-    if (!adjustable) return "with {rounds} in both commands their number is put there";
+    if (!adjustable)
+        return "with {rounds} in both commands their number is put there";
     return record->rounds > 0.0 ? "ask for more with --rounds, or leave it out: their number is then found" : "it does not take the number that stands for {rounds}";
 }
 
