@@ -133,10 +133,45 @@ static void a_full_ring_keeps_the_last(void **state)
     hbg__trace_log_free(&told.log);
 }
 
+enum { WIDE = 1500, PRODUCERS_MAX = 1500 };
+
+/* Of one run without arguments; the caller frees it. */
+static struct trace_log log_of(hbg_build_fn *build)
+{
+    char path[TRACE_PATH];
+    atomic_store(&hold_open, 1);
+    trace_path(path);
+    struct hbg_device *device = trace_open("cpu:workers=2", HBG_TRACE_TASK, path);
+    struct hbg_program *program = make_program(device, build, false);
+    runs_well(program, (struct hbg_arg_list){ NULL, 0 }, NULL);
+    hbg_program_destroy(program);
+    assert_int_equal(hbg_device_close(device), HBG_OK);
+    return trace_read(path);
+}
+
+/* Of one task, from all records that tell of it. */
+static void check_producers(const struct trace_log *log, uint64_t task, uint64_t first, uint64_t count)
+{
+    bool seen[PRODUCERS_MAX] = { false };
+    uint64_t own, found = 0;
+    assert_true(count <= PRODUCERS_MAX);
+    for (size_t i = 0; i < log->record_count; i++) {
+        const struct trace_record *r = &log->record[i];
+        const char *text = hbg__trace_note(log, r, "producers");
+        if (!text || !hbg__trace_number(log, r, "task", &own) || own != task) continue;
+        assert_null(hbg__trace_note(log, r, "cut"));
+        for (char *end; *text; text = *end ? end + 1 : end, found++) {
+            unsigned long producer = strtoul(text, &end, 10);
+            assert_true(producer >= first && producer < first + count && !seen[producer - first]);
+            seen[producer - first] = true;
+        }
+    }
+    assert_int_equal(found, count);
+}
+
 /* More producers than a record holds: further records go on with them. */
 static void build_wide(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
-    enum { WIDE = 1500 };
     static struct hbg_arg after[WIDE];
     (void)args;
     (void)params;
@@ -146,30 +181,9 @@ static void build_wide(struct hbg_graph *g, const struct hbg_args *args, const v
 
 static void a_task_with_many_producers(void **state)
 {
-    char path[TRACE_PATH];
-    bool seen[1500] = { false };
     (void)state;
-    atomic_store(&hold_open, 1);
-    trace_path(path);
-    struct hbg_device *device = trace_open("cpu:workers=2", HBG_TRACE_TASK, path);
-    struct hbg_program *program = make_program(device, build_wide, false);
-    runs_well(program, (struct hbg_arg_list){ NULL, 0 }, NULL);
-    hbg_program_destroy(program);
-    assert_int_equal(hbg_device_close(device), HBG_OK);
-    struct trace_log log = trace_read(path);
-    for (size_t i = 0; i < log.record_count; i++) {
-        const struct trace_record *r = &log.record[i];
-        const char *text = hbg__trace_note(&log, r, "producers");
-        if (!text) continue;
-        assert_null(hbg__trace_note(&log, r, "cut"));
-        assert_int_equal(trace_number(&log, r, "task"), 1500);
-        for (char *end; *text; text = *end ? end + 1 : end) {
-            unsigned long producer = strtoul(text, &end, 10);
-            assert_true(producer < 1500 && !seen[producer]);
-            seen[producer] = true;
-        }
-    }
-    for (int i = 0; i < 1500; i++) assert_true(seen[i]);
+    struct trace_log log = log_of(build_wide);
+    check_producers(&log, WIDE, 0, WIDE);
     hbg__trace_log_free(&log);
 }
 
@@ -301,37 +315,10 @@ static void build_wide_bodies(struct hbg_graph *g, const struct hbg_args *args, 
     hbg_subgraph(g, KEY("wide"), wide_body, (struct hbg_arg_list){ after, MANY });
 }
 
-/* Of one task, from all records that tell of it. */
-static void check_producers(const struct trace_log *log, uint64_t task, uint64_t first, uint64_t count)
-{
-    bool seen[MANY] = { false };
-    uint64_t own, found = 0;
-    for (size_t i = 0; i < log->record_count; i++) {
-        const struct trace_record *r = &log->record[i];
-        const char *text = hbg__trace_note(log, r, "producers");
-        if (!text || !hbg__trace_number(log, r, "task", &own) || own != task) continue;
-        assert_null(hbg__trace_note(log, r, "cut"));
-        for (char *end; *text; text = *end ? end + 1 : end, found++) {
-            unsigned long producer = strtoul(text, &end, 10);
-            assert_true(producer >= first && producer < first + count && !seen[producer - first]);
-            seen[producer - first] = true;
-        }
-    }
-    assert_int_equal(found, count);
-}
-
 static void submissions_with_many_nodes(void **state)
 {
-    char path[TRACE_PATH];
     (void)state;
-    atomic_store(&hold_open, 1);
-    trace_path(path);
-    struct hbg_device *device = trace_open("cpu:workers=2", HBG_TRACE_TASK, path);
-    struct hbg_program *program = make_program(device, build_wide_bodies, false);
-    runs_well(program, (struct hbg_arg_list){ NULL, 0 }, NULL);
-    hbg_program_destroy(program);
-    assert_int_equal(hbg_device_close(device), HBG_OK);
-    struct trace_log log = trace_read(path);
+    struct trace_log log = log_of(build_wide_bodies);
     check_producers(&log, MANY, MANY + 1, MANY);        /* the submission */
     check_producers(&log, MANY + 1, 0, MANY);           /* its first node, */
     check_producers(&log, 2 * MANY, 0, MANY);           /* and its last */
