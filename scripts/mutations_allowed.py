@@ -97,7 +97,7 @@ ALLOWED = {
     ("src/graph/hazard_note.c", "note_whole",
      "s->search_excess = 0"): SEARCHES,
     ("src/graph/storage.c", "hbg__storage_add",
-     "s->parent in s->home = s->parent = g->storage_count++"): COARSER,
+     "s->parent in s->home = s->parent = g->storage_count"): COARSER,
     ("src/graph/storage.c", "hbg__storage_add",
      "s->cell_type = HBG__NO_TYPE"): "a type of 0 is that of no region either",
     ("src/graph/storage.c", "hbg__storage_add",

@@ -55,6 +55,7 @@ struct hbg_counters {
     /* recorded although the key had definitions, by what did not fit first: access, type or shape, or the heap that is left; shared storage; a value;
        data that the body read, or memory of hbg_guard() */
     uint64_t subgraph_misses_shape, subgraph_misses_alias, subgraph_misses_value, subgraph_misses_data;
+    uint64_t builds_repeated;           /* of the builds: made the calls of the last build of their slot, so that these were compared and nothing was made */
 };
 
 /* X(name) for each counter, in the order of the struct. */
@@ -63,7 +64,8 @@ struct hbg_counters {
     X(allocations) X(growths) X(stream_sets_made) X(stream_sets_live) X(programs_registered) X(libraries_loaded)      \
     X(builds) X(replays) X(replay_misses) X(definitions_uploaded) X(reuse_edges)                           \
     X(trace_copies) X(trace_bytes) X(definition_bytes) X(subgraphs_recorded) X(subgraphs_replayed) X(subgraphs_in_place)  \
-    X(subgraph_misses_shape) X(subgraph_misses_alias) X(subgraph_misses_value) X(subgraph_misses_data)
+    X(subgraph_misses_shape) X(subgraph_misses_alias) X(subgraph_misses_value) X(subgraph_misses_data)  \
+    X(builds_repeated)
 
 /**
  * struct hbg_device_options - how a device is opened; zero is the default.
@@ -223,6 +225,8 @@ struct hbg_program_options {
                                            while these are unchanged, a run replays an earlier build */
     uint64_t limit_tasks;               /* that a build may submit; 0: none */
     struct hbg_error *error;            /* may be NULL: where a failing create says why */
+    bool builds_anew;                   /* each build is made from the start. Otherwise its calls are compared with those of the last build of the
+                                           slot, as long as they are the same: what they came to then is not worked out again */
 };
 
 /**

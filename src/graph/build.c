@@ -7,6 +7,7 @@
 #include "graph/body.h"
 #include "graph/hazard_map.h"
 #include "graph/guard.h"
+#include "graph/repeat.h"
 #include "image/fingerprint.h"
 
 /* Builds of the process and bodies of hbg_subgraph() so far. relaxed: each takes a number of its own, nothing is published by it. */
@@ -61,6 +62,11 @@ void hbg__graph_destroy(struct hbg_graph *g)
     hbg__free(g->memory, g->producers.mark, g->producers.capacity * sizeof(uint32_t), 16);
     hbg__free(g->memory, g->accesses, g->access_capacity * sizeof *g->accesses, 16);
     hbg__free(g->memory, g->manual_accesses, g->manual_capacity * sizeof *g->manual_accesses, 16);
+    hbg__free(g->memory, g->notes.item, g->notes.capacity * sizeof *g->notes.item, 16);
+    hbg__free(g->memory, g->notes.word, g->notes.word_capacity * sizeof *g->notes.word, 16);
+    hbg__free(g->memory, g->repeat_copy, g->repeat_copy_capacity * (size_t)HBG__LINE, 16);
+    hbg__free(g->memory, g->repeat_heap, g->repeat_heap_capacity * sizeof *g->repeat_heap, 16);
+    hbg__free(g->memory, g->repeat_args, g->repeat_args_capacity * sizeof *g->repeat_args, 16);
     hbg__free(g->memory, g->gathered, g->gathered_capacity * sizeof *g->gathered, 16);
     hbg__free(g->memory, g->boundary_args, g->boundary_capacity * sizeof *g->boundary_args, 16);
     hbg__free(g->memory, g->scopes, g->scope_capacity * sizeof *g->scopes, 16);
@@ -234,13 +240,17 @@ enum hbg_status hbg__graph_build(struct hbg_graph *g, const struct hbg__build_in
                                  struct hbg_error *error)
 {
     hbg__recording_reset(recording, &input->buffers);
+    hbg__repeat_begin(g, input, recording);
     if (begin(g, input, recording)) {
+        hbg__repeat_start(g);
         enum hbg__inside outer = hbg__inside;
         hbg__inside = HBG__INSIDE_BUILD;
         if (input->build) input->build(g, &g->args, input->params);
         hbg__inside = outer;
         hbg__read_copies_return(g);
-        if (!g->failed && hbg__scope_end_build(g) && seal(g)) return HBG_OK;
+        bool done = hbg__repeat_end(g) || (!g->failed && hbg__scope_end_build(g) && seal(g));
+        if (done) hbg__repeat_keep(g);
+        if (done) return HBG_OK;
     }
     HBG_ASSERT(g->failed);
     hbg__recording_reset(recording, &input->buffers);
@@ -275,7 +285,7 @@ void hbg__recording_reset(struct hbg__recording *r, const struct hbg__buffer_ops
     }
     r->named_count = r->serial = 0;
     r->bodies_recorded = r->bodies_replayed = r->bodies_in_place = 0;
-    r->too_deep = false;
+    r->too_deep = r->is_repeated = false;
     memset(r->bodies_missed, 0, sizeof r->bodies_missed);
     r->why[0] = 0;
     r->head = NULL;

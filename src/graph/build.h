@@ -46,6 +46,7 @@ struct hbg__build_input {
     uint64_t heap_outside_bytes;                    /* of the limit, what the builds around a body leave to it not */
     uint64_t heap_reuse_after_bytes;                /* 0: the default */
     bool record;                                    /* keep guards: the program's build is pure */
+    bool repeats;                                   /* compare it with the last build of the owner into this recording: repeat.h */
     bool serial;                                    /* nothing is known of how arguments overlap: the tasks follow one another */
     bool wholes;                                    /* arguments that share storage conflict as wholes, wherever in it they lie */
     struct hbg__boundary boundary;
@@ -76,6 +77,15 @@ struct hbg__named {
 /* What did not fit a definition: kinds, types and shapes; which arguments share storage; values; data. */
 enum hbg__body_miss { HBG__BODY_MISS_SHAPE, HBG__BODY_MISS_ALIAS, HBG__BODY_MISS_VALUE, HBG__BODY_MISS_DATA, HBG__BODY_MISSES };
 
+/* What was built last into an arena, to compare the next build with: repeat.h */
+struct hbg__last {
+    const struct hbg__image_head *head;             /* NULL: nothing that can be compared */
+    uint64_t owner;                                 /* the program's number */
+    uint32_t serial;                                /* of the build */
+    uint64_t reuse_edges;
+    uint32_t fails, rest;                           /* builds in a row that were other ones; builds that are made without looking */
+};
+
 struct hbg__recording {
     struct hbg__arena arena;                        /* of the image, two-sided; handed in open, handed back filled */
     const struct hbg__image_head *head;             /* inside the arena; NULL: no image */
@@ -90,6 +100,8 @@ struct hbg__recording {
     uint32_t bodies_recorded, bodies_replayed, bodies_in_place;      /* by the build */
     bool too_deep;                      /* of a body: some inside were submitted in place because of the depth */
     uint32_t bodies_missed[HBG__BODY_MISSES];       /* enum hbg__body_miss */
+    struct hbg__last last;                          /* outlives a reset */
+    bool is_repeated;                               /* the build was compared with the last one, and was the same */
     char why[96];                                   /* the first of these misses: argument 2 of "layer": its shape, strides or type */
 };
 

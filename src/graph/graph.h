@@ -17,6 +17,7 @@
  *     definition.*          recorded bodies, kept for all builds of a device
  *     hazard_stats.*        how much the map holds
  *     guard.*               what a recording depended on
+ *     repeat.*              is this build the same as the last one? With notes.c: what its records do not tell
  *     written.*             has a task written what build code wants to read?
  *     build.c               begin, seal
  *
@@ -143,6 +144,24 @@ struct hbg__frame {
     uint32_t entry;                     /* mark of the noop before all its tasks; 0: none, here and further out */
 };
 
+/* A build that is compared with the last one of its arena: repeat.h */
+struct hbg__repeat {
+    const struct hbg__image_head *head; /* of the last one; NULL: there is none for this program and this boundary */
+    uint32_t calls, note, heap_count;   /* tasks that were the same; the next note; intermediates that they name: g->repeat_heap */
+    bool is_tried;                      /* false: it was not worth while lately */
+    bool is_on;                         /* all submits so far were the same */
+    bool has_left;                      /* one was not */
+    bool is_possible;                   /* the next build can be compared with this one, as far as is known */
+};
+
+/* What records do not tell of the calls of the last build: notes.c */
+struct hbg__notes {
+    struct hbg__note *item;
+    uint32_t count, capacity;
+    uint32_t *word;
+    uint32_t word_count, word_capacity;
+};
+
 struct hbg_graph {
     /* the image under construction; `payload` is the arena's origin and follows it */
     unsigned char *payload;
@@ -174,6 +193,8 @@ struct hbg_graph {
     bool failed;
     uint32_t short_kernels;             /* kernels of which a task may take the short way: 0 inside a manual scope and after an error */
     uint32_t short_tasks;               /* ids below which neither table nor limit has to be looked at */
+    struct hbg__repeat repeat;
+    struct hbg__notes notes;
     struct hbg__producers producers;    /* of the task being submitted */
     const struct hbg_buffer *settled;   /* hbg_read has waited for the runs that write it; NULL: none */
 
@@ -212,6 +233,12 @@ struct hbg_graph {
     /* scratch of one submit */
     struct hbg__access *accesses;
     uint32_t access_capacity, access_count;
+    struct hbg_arg *repeat_args;            /* of a task that is submitted again */
+    uint32_t repeat_args_capacity;
+    unsigned char *repeat_copy;             /* of records and payload; in lines */
+    uint32_t repeat_copy_capacity;
+    uint32_t *repeat_heap;                  /* storages of intermediates that tasks of the build name, in order */
+    uint32_t repeat_heap_capacity;
     struct hbg__access *manual_accesses;    /* regions of the open manual scopes */
     uint32_t manual_count, manual_capacity;
     uint32_t *gathered;                     /* producers of one region, stamped unique */
@@ -275,6 +302,7 @@ static inline uint32_t hbg__storage_numbered(const struct hbg_graph *g, uint32_t
 /* A new storage, zeroed, its own home; NULL: no memory, latched. */
 struct hbg__storage *hbg__storage_add(struct hbg_graph *g);
 bool hbg__storage_boundary(struct hbg_graph *g);
+void hbg__storage_count(struct hbg_graph *g);   /* one more, and a number for it */
 
 static inline uint32_t hbg__storage_index(const struct hbg_graph *g, const struct hbg__storage *s) { return (uint32_t)(s - g->storages); }
 

@@ -7,11 +7,15 @@
 #include "base/plural.h"
 #include "graph/body.h"
 #include "graph/hazard_map.h"
+#include "graph/repeat.h"
 #include "graph/signature.h"
 #include "graph/view.h"
 #include "graph/written.h"
 
 /* ---- recording guards ------------------------------------------------------------------------------------------- */
+
+/* NULL: what the build looks at is not kept. */
+static struct hbg__guards *kept_guards(const struct hbg_graph *g) { return g->input->record ? g->recording->guards : NULL; }
 
 static bool reserve_bytes(struct hbg_graph *g, struct hbg__guards *guards, uint64_t size)
 {
@@ -35,7 +39,7 @@ static struct hbg__guard *add_guard(struct hbg_graph *g, struct hbg__guards *gua
 /* Keep a copy of bytes that the build has seen; a range that continues the last one makes it longer. */
 static bool guard_bytes(struct hbg_graph *g, struct hbg__guard guard, const void *seen)
 {
-    struct hbg__guards *guards = g->recording->guards;
+    struct hbg__guards *guards = kept_guards(g);
     if (!guards || guard.size_bytes == 0) return true;
     if (!reserve_bytes(g, guards, guard.size_bytes)) return false;
     struct hbg__guard *last = guards->count ? &guards->item[guards->count - 1] : NULL;
@@ -53,7 +57,7 @@ bool hbg__guards_begin(struct hbg_graph *g)
 {
     const struct hbg__boundary *b = &g->input->boundary;
     struct hbg__guards *guards = g->recording->guards;
-    if (!g->input->record) return true;
+    if (!g->input->record && (!g->repeat.is_possible || g->repeat.head)) return true;       /* the copy that was made stands for this one */
     if (!guards) {
         guards = HBG__NEW(g->memory, struct hbg__guards);
         if (!guards) { hbg__graph_fail_memory(g, "guards"); return false; }
@@ -94,7 +98,7 @@ bool hbg__guard_scalar(struct hbg_graph *g, uint32_t position, uint64_t bits)
     const struct hbg__body *body = g->input->body;
     struct hbg__guard guard = { .kind = HBG__GUARD_VALUE, .group = position, .offset = bits };
     if (body && position >= body->count) return hbg__guard_scalar(body->outer, g->recording->named[position - body->count].handle - HBG__BASE_BOUNDARY, bits);
-    if (g->recording->guards && !add_guard(g, g->recording->guards, guard)) return false;
+    if (kept_guards(g) && !add_guard(g, kept_guards(g), guard)) return false;
     return !body || body->bound[position] == HBG__NIL || hbg__guard_scalar(body->outer, body->bound[position], bits);
 }
 
@@ -176,7 +180,9 @@ static bool settle(struct hbg_graph *g, struct hbg_buffer *buffer, const void *m
 static bool find_readable(struct hbg_graph *g, const struct hbg_region *x, struct hbg__access *access, const struct hbg__storage **storage,
                           int64_t *off)
 {
-    const struct hbg__storage *s = g->failed ? NULL : hbg__storage_of(g, x, -1);
+    bool open = g->task_count == 0 || hbg__repeat_leave(g);
+    const struct hbg__storage *s = g->failed || !open ? NULL : hbg__storage_of(g, x, -1);
+    if (g->task_count) g->repeat.is_possible = false;
     if (!s) {
         hbg__graph_say_who(g, "hbg_read", "the region of hbg_read");
         return false;
@@ -556,14 +562,19 @@ static bool changed_value(const struct hbg__guards *guards, const struct hbg__bo
     return false;
 }
 
+bool hbg__boundary_holds(const struct hbg__recording *recording, const struct hbg__boundary *boundary, struct hbg__miss *miss)
+{
+    const struct hbg__guards *guards = recording->guards;
+    if (!guards || guards->arg_count != boundary->arg_count) return !missed(miss, HBG__NO_ARG, "the number of arguments");
+    for (uint32_t i = 0; i < boundary->arg_count; i++)      /* their groups are the same ones then, and as many */
+        if (missed(miss, i, changed_arg(&guards->arg[i], &boundary->arg[i]))) return false;
+    return !((shares_storage(boundary) || recording->named_count) && changed_groups(recording, boundary, miss));
+}
+
 bool hbg__recording_holds(const struct hbg__recording *recording, const struct hbg__boundary *boundary,
                           const struct hbg__buffer_ops *buffers, struct hbg__miss *miss)
 {
     miss->busy = (struct hbg__busy){ NULL, NULL, 0 };
-    const struct hbg__guards *guards = recording->guards;
-    if (!guards || !recording->head || guards->arg_count != boundary->arg_count) return !missed(miss, HBG__NO_ARG, "the number of arguments");
-    for (uint32_t i = 0; i < boundary->arg_count; i++)      /* their groups are the same ones then, and as many */
-        if (missed(miss, i, changed_arg(&guards->arg[i], &boundary->arg[i]))) return false;
-    if ((shares_storage(boundary) || recording->named_count) && changed_groups(recording, boundary, miss)) return false;
-    return !changed_value(guards, boundary, buffers, miss);
+    if (!recording->head) return !missed(miss, HBG__NO_ARG, "the number of arguments");
+    return hbg__boundary_holds(recording, boundary, miss) && !changed_value(recording->guards, boundary, buffers, miss);
 }

@@ -34,6 +34,12 @@ struct hbg__guards {
     uint64_t bytes_used, bytes_capacity;
 };
 
+struct hbg__recording;
+struct hbg__miss;
+
+/* Is the boundary the one that was recorded, as far as the image depends on it? If not, *miss says why. */
+bool hbg__boundary_holds(const struct hbg__recording *recording, const struct hbg__boundary *boundary, struct hbg__miss *miss);
+
 void hbg__guards_free(struct hbg__guards *guards);     /* NULL is fine */
 
 #endif /* HBG_GRAPH_GUARD_H */

@@ -52,6 +52,7 @@ static bool build(struct hbg__call *call, struct terms terms, uint32_t groups)
     inner.tasks_outside = hbg__tasks_used(g);
     inner.heap_outside_bytes = terms.heap_outside_bytes;
     inner.record = true;
+    inner.repeats = false;
     inner.wholes = terms.wholes;
     inner.serial = terms.serial;
     inner.body = &body;

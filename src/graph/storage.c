@@ -96,6 +96,13 @@ bool hbg__graph_grow(struct hbg_graph *g, void **items, uint32_t *capacity, uint
 
 /* ---- storages ------------------------------------------------------------------------------------------------- */
 
+void hbg__storage_count(struct hbg_graph *g)
+{
+    g->storage_count++;
+    if (g->storage_count > g->numbered) hbg__graph_take_more_numbers(g);
+    if (g->storage_count <= g->numbers[0].count) g->storage_reach = g->storage_count;
+}
+
 struct hbg__storage *hbg__storage_add(struct hbg_graph *g)
 {
     uint64_t count = (uint64_t)g->storage_count + 1;
@@ -103,9 +110,8 @@ struct hbg__storage *hbg__storage_add(struct hbg_graph *g)
     g->storages = (struct hbg__storage *)(void *)g->storage_arena.origin;
     struct hbg__storage *s = &g->storages[g->storage_count];
     memset(s, 0, sizeof *s);
-    s->home = s->parent = g->storage_count++;
-    if (g->storage_count > g->numbered) hbg__graph_take_more_numbers(g);
-    if (g->storage_count <= g->numbers[0].count) g->storage_reach = g->storage_count;
+    s->home = s->parent = g->storage_count;
+    hbg__storage_count(g);
     s->cell_type = HBG__NO_TYPE;
     s->group = UINT32_MAX;
     return s;

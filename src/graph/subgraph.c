@@ -13,6 +13,7 @@
 #include "graph/append.h"
 #include "graph/body.h"
 #include "graph/hazard_map.h"
+#include "graph/repeat.h"
 #include "graph/signature.h"
 
 enum { ARGS_ON_STACK = 24 };
@@ -179,6 +180,7 @@ static struct hbg_task call_body(struct hbg__call *call, enum way way, bool whol
 struct hbg_task hbg_subgraph(struct hbg_graph *g, struct hbg_key key, hbg_build_fn *fn, struct hbg_arg_list list)
 {
     if (!g) return (struct hbg_task){ UINT32_MAX, 0 };
+    if (!hbg__repeat_forbid(g)) return no_task(g);
     if (!check_call(g, key.name ? key.name : "", &key, fn, list)) return no_task(g);
     const struct hbg__body *around = g->input->body;
     struct hbg__call call = { .g = g, .fn = fn, .list = list,

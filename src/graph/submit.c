@@ -15,6 +15,7 @@
 #include "base/plural.h"
 #include "graph/append.h"
 #include "graph/body.h"
+#include "graph/repeat.h"
 #include "graph/short_way.h"
 #include "graph/signature.h"
 
@@ -255,12 +256,22 @@ static bool make_room(struct hbg_graph *g, size_t count)
            hbg__graph_reserve(g, (void **)&g->accesses, &g->access_capacity, (uint32_t)count + 1, sizeof *g->accesses);
 }
 
+/* Does the signature of the kernel tell what the arguments of its record were? */
+static bool is_told(const struct hbg_graph *g, int kernel, struct hbg_arg_list list)
+{
+    const struct hbg__signature *sig = &g->input->signatures[kernel];
+    if (!sig->given || list.count != sig->arg_count) return list.count == 0;
+    for (size_t i = 0; i < list.count; i++)
+        if (list.arg[i].kind != sig->kind[i] || list.arg[i].kind > HBG_ARG_SCALAR || list.arg[i].kind == HBG_ARG_UNTRACKED) return false;
+    return true;
+}
+
 /* Any call that the short way does not take: checked in full. */
 static HBG_NO_INLINE struct hbg_task submit_general(struct hbg_graph *g, int kernel, bool noop, struct hbg_arg_list list)
 {
     const struct hbg__build_input *in = g->input;
     uint32_t position = 0;
-    if (!hbg__graph_is_open(g, noop ? "hbg_noop" : "hbg_submit")) return no_task(g);
+    if (!hbg__graph_is_open(g, noop ? "hbg_noop" : "hbg_submit") || (noop && !hbg__repeat_forbid(g))) return no_task(g);
     if ((list.count && !list.arg) || list.count > HBG__ARGS_MAX || (!noop && (uint32_t)kernel >= in->kernel_count) ||
         (in->limit_tasks && hbg__tasks_used(g) >= in->limit_tasks)) {
         fail_call(g, kernel, noop, list);
@@ -274,7 +285,9 @@ static HBG_NO_INLINE struct hbg_task submit_general(struct hbg_graph *g, int ker
                         in->kernels[kernel].name, in->signatures[kernel].arg_count, hbg__s(in->signatures[kernel].arg_count), position, hbg__is(position));
         return no_task(g);
     }
-    return noop ? append_noop(g) : hbg__submit_append(g, (uint32_t)kernel, position, 0, 0, g->bodies->settled, g->bodies->settled_count);
+    if (noop) return append_noop(g);
+    if (!is_told(g, kernel, list)) hbg__note_list(g, list);
+    return hbg__submit_append(g, (uint32_t)kernel, position, 0, 0, g->bodies->settled, g->bodies->settled_count);
 }
 
 /* May the list go argument by argument, without a look at room and limits in between? */
@@ -289,7 +302,7 @@ struct hbg_task hbg_submit_args(struct hbg_graph *g, int kernel, struct hbg_arg_
     struct hbg__short_task t;
     uint32_t position = 0;
     if (HBG_UNLIKELY(!g)) return (struct hbg_task){ UINT32_MAX, 0 };
-    if (HBG_UNLIKELY(!is_plain(g, kernel, list))) return submit_general(g, kernel, false, list);
+    if (HBG_UNLIKELY(!is_plain(g, kernel, list))) return g->repeat.is_on ? hbg__repeat_submit(g, kernel, list) : submit_general(g, kernel, false, list);
     const struct hbg__signature *sig = &g->input->signatures[kernel];
     if (HBG_UNLIKELY(sig->given && list.count != sig->arg_count)) return submit_general(g, kernel, false, list);
     t.noted = t.access;
@@ -298,6 +311,7 @@ struct hbg_task hbg_submit_args(struct hbg_graph *g, int kernel, struct hbg_arg_
     t.mixed = false;
     if (HBG_UNLIKELY(!put_short(g, &t, kernel, list, &position))) return no_task(g);
     if (HBG_UNLIKELY(sig->given && position != sig->arg_count)) return submit_general(g, kernel, false, list);     /* an hbg_after took a place */
+    if (HBG_UNLIKELY(t.mixed || !sig->given) && !is_told(g, kernel, list)) hbg__note_list(g, list);
     if (HBG_UNLIKELY(t.mixed || g->barrier)) return append_mixed(g, &t, kernel, position);
     return append_short(g, &t, kernel, position);
 }

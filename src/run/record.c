@@ -165,7 +165,7 @@ static void count_bodies(struct hbg_device *device, const struct hbg__recording 
         if (r->bodies_missed[i]) hbg__count(missed[i], r->bodies_missed[i]);
 }
 
-static enum hbg_status build_into(struct hbg__run *run, struct hbg__kept *kept, bool record, struct hbg_error *error)
+static enum hbg_status build_into(struct hbg__run *run, struct hbg__kept *kept, bool record, bool repeats, struct hbg_error *error)
 {
     struct hbg_device *device = run->device;
     struct hbg_program *program = run->program;
@@ -178,7 +178,7 @@ static enum hbg_status build_into(struct hbg__run *run, struct hbg__kept *kept, 
     struct hbg__build_input input = {
         .build = program->build, .params = program->params, .kernels = program->kernels, .signatures = program->signatures,
         .kernel_count = program->kernel_count, .limit_tasks = program->limit_tasks, .limit_heap_bytes = device->limit_heap_bytes,
-        .heap_reuse_after_bytes = device->heap_reuse_after_bytes, .record = record, .boundary = hbg__run_boundary(run),
+        .heap_reuse_after_bytes = device->heap_reuse_after_bytes, .record = record, .repeats = repeats && !device->properties.poison, .boundary = hbg__run_boundary(run),
         .buffers = buffer_ops(run), .definitions = &device->definitions, .verify_every = device->verify_replay, .verify_count = &device->replays_seen,
         .poison = device->properties.poison ? hbg__poison_arena : NULL, .log = &device->log, .owner = program->number,
         .kernel_set = program->kernel_set };
@@ -187,6 +187,7 @@ static enum hbg_status build_into(struct hbg__run *run, struct hbg__kept *kept, 
     hbg__count(&device->counters.growths, hbg__graph_growths(run->graph) + kept->recording.arena.growths - growths);
     hbg__count(&device->counters.builds, 1);
     if (status) return status;
+    if (kept->recording.is_repeated) hbg__count(&device->counters.builds_repeated, 1);
     hbg__count(&device->counters.reuse_edges, kept->recording.reuse_edges);
     count_bodies(device, &kept->recording);
 #ifdef HBG_DEBUG
@@ -209,7 +210,7 @@ static enum hbg_status build(struct hbg__run *run, bool record, struct hbg_error
         use(kept);
     }
     run->times.build_begin = hbg__device_now_ns(run->device);
-    enum hbg_status status = build_into(run, kept, kept != &run->scratch, error);
+    enum hbg_status status = build_into(run, kept, kept != &run->scratch, kept == &run->scratch && !program->anew, error);
     run->times.build_end = hbg__device_now_ns(run->device);
     if (status) leave(kept);
     else run->kept = kept;
@@ -238,7 +239,7 @@ static enum hbg_status verify_replay(struct hbg__run *run, struct hbg_error *err
 {
     const struct hbg__recording *kept = &run->kept->recording, *fresh = &run->scratch.recording;
     if (hbg__depends_on_store(kept)) return HBG_OK;
-    enum hbg_status status = build_into(run, &run->scratch, false, error);
+    enum hbg_status status = build_into(run, &run->scratch, false, false, error);
     if (status) return status;
     const unsigned char *a = (const unsigned char *)kept->head, *b = (const unsigned char *)fresh->head;
     uint64_t size = kept->image_bytes < fresh->image_bytes ? kept->image_bytes : fresh->image_bytes, at = 0;

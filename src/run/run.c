@@ -396,6 +396,7 @@ enum hbg_status hbg_run_finish(struct hbg_run handle, struct hbg_result *result)
     if (HBG_UNLIKELY(status)) return status;
     wait_for_callers(run);
     status = hbg__run_conclude(run, phase, result);
+    if (HBG_UNLIKELY(status) && status != HBG_E_CANCELLED) run->scratch.recording.last.head = NULL;      /* whatever has damaged its image: the next one is made anew */
     hbg__run_end(run, status);
     return status;
 }

@@ -21,15 +21,15 @@ struct driver {
     uint8_t *expected[GRAPH_MEMORY_MAX];
     struct hbg_buffer *buffer[GRAPH_MEMORY_MAX];        /* NULL: host memory */
     uint64_t bodies;                                    /* 0: none; else the seed that says which steps stand in one */
+    bool told;                                          /* kernels have signatures */
     int builds;
 };
 
 /* ---- the kernel, and the build function ---- */
 
-static int mix_views(const struct hbg_task_view *t)
+static int mix_with(const struct hbg_task_view *t, const uint8_t *modes)
 {
     struct mix_view views[GRAPH_ACCESS_MAX];
-    const uint8_t *modes = HBG_VIEW(const uint8_t, t, 1);
     int count = (int)t->arg_count - 2;
     for (int i = 0; i < count; i++) {
         int a = i + 2;
@@ -40,7 +40,28 @@ static int mix_views(const struct hbg_task_view *t)
     return 0;
 }
 
-static const struct hbg_kernel kernels[] = { HBG_KERNEL(0, mix_views, NULL) };
+static int mix_untold(const struct hbg_task_view *t) { return mix_with(t, HBG_VIEW(const uint8_t, t, 1)); }
+
+static int mix_told(const struct hbg_task_view *t)
+{
+    uint64_t word = hbg_view_u64(t, 1);
+    uint8_t modes[GRAPH_ACCESS_MAX];
+    for (int i = 0; i < GRAPH_ACCESS_MAX; i++) modes[i] = (uint8_t)(word >> 8 * i);
+    return mix_with(t, modes);
+}
+
+/* Kernel 0 takes anything; the others have signatures, by the modes of what they take: two bits each. */
+enum { KERNELS = 1 << 2 * GRAPH_ACCESS_MAX };
+
+static const struct hbg_kernel *kernels(void)
+{
+    static struct hbg_kernel table[KERNELS];
+    static char text[KERNELS][80];
+    static const char *const words[] = { "", ", in any", ", out any", ", inout any" };
+    for (int k = 0; k < KERNELS && !table[0].run; k++) snprintf(text[k], sizeof text[k], "u64, u64%s%s%s%s", words[k & 3], words[k >> 2 & 3], words[k >> 4 & 3], words[k >> 6 & 3]);
+    for (int k = KERNELS; k-- > 0;) table[k] = (struct hbg_kernel){ .id = k, .name = "mix", .run = k ? mix_told : mix_untold, .signature = k ? text[k] : NULL };
+    return table;
+}
 
 static struct hbg_region attached(struct hbg_region root, struct hbg_region view)
 {
@@ -67,17 +88,22 @@ static void submit_step(struct hbg_graph *g, const struct part *part, struct ste
     if (!list) abort();
     if (step->kind == GRAPH_TASK) {
         list[n++] = hbg_u64((uint64_t)step->label);
-        list[n++] = hbg_bytes(modes, sizeof modes);
+        list[n++] = part->driver->told && step->access_count ? hbg_u64(0) : hbg_bytes(modes, sizeof modes);
     }
     for (int i = 0; i < step->access_count; i++) {
         struct hbg_region region = attached(root[step->access[i].window], step->access[i].view);
         modes[i] = (uint8_t)step->access[i].mode;
         list[n++] = modes[i] == HBG_ARG_IN ? hbg_in(region) : modes[i] == HBG_ARG_OUT ? hbg_out(region) : hbg_inout(region);
     }
+    int kernel = 0;
+    for (int i = 0; i < step->access_count && part->driver->told; i++) {
+        kernel |= modes[i] << 2 * i;
+        list[1].u.bits |= (uint64_t)modes[i] << 8 * i;
+    }
     for (int i = 0; i < step->after_count; i++)
         if (step->after[i] >= part->low) list[n++] = hbg_after(plan->step[step->after[i]].task);
     struct hbg_arg_list all = { list, n };
-    step->task = step->kind == GRAPH_TASK ? hbg_submit_args(g, 0, all) : hbg_noop_args(g, all);
+    step->task = step->kind == GRAPH_TASK ? hbg_submit_args(g, kernel, all) : hbg_noop_args(g, all);
     free(list);
 }
 
@@ -231,8 +257,8 @@ static struct hbg_program *driver_program(struct driver *driver, struct hbg_devi
     options.build = build;
     options.params = &driver;
     options.params_size = sizeof driver;
-    options.kernels = kernels;
-    options.kernel_count = 1;
+    options.kernels = kernels();
+    options.kernel_count = KERNELS;
     options.pure_build = pure;
     options.error = error;
     return hbg_program_create(device, &options, &program) == HBG_OK ? program : NULL;
@@ -254,6 +280,43 @@ static bool same_memories(struct driver *driver, bool loud)
     return true;
 }
 
+/* The image of a run that is given up; its size. */
+static size_t image_of(struct hbg_program *program, struct hbg_arg_list list, unsigned char **copy)
+{
+    struct hbg_run run;
+    const void *image;
+    size_t size;
+    *copy = NULL;
+    if (hbg_run_prepare(program, list, NULL, &run) != HBG_OK) return 0;
+    if (hbg_run_image(run, &image, &size) != HBG_OK || !(*copy = malloc(size))) abort();
+    memcpy(*copy, image, size);
+    if (hbg_run_cancel(run) != HBG_OK || hbg_run_finish(run, NULL) != HBG_E_CANCELLED) abort();
+    return size;
+}
+
+/* Prepared and run: its image is the one that a program gives which has never been built. */
+static enum hbg_status run_beside_twin(struct driver *driver, struct hbg_program *program, struct hbg_arg_list list, const struct graph_way *way, struct hbg_result *result)
+{
+    struct hbg_run run;
+    const void *image;
+    unsigned char *fresh;
+    size_t size;
+    struct hbg_program *twin = driver_program(driver, way->twin, false, &result->error);
+    if (!twin) abort();
+    size_t fresh_size = image_of(twin, list, &fresh);
+    hbg_program_destroy(twin);
+    struct hbg_run_options options = HBG_OPTIONS(run_options);
+    options.error = &result->error;
+    enum hbg_status status = hbg_run_prepare(program, list, &options, &run);
+    bool same = !status && hbg_run_image(run, &image, &size) == HBG_OK && size == fresh_size && memcmp(image, fresh, size) == 0;
+    if (!status && !same && way->loud) fprintf(stderr, "the image is another one than that of a new program\n");
+    free(fresh);
+    if (status) return status;
+    if (!hbg_run_launch(run)) (void)!hbg_run_wait(run, HBG_FOREVER);
+    status = hbg_run_finish(run, result);
+    return status || same ? status : HBG_E_IMAGE;
+}
+
 static bool run_round(struct driver *driver, struct hbg_program *program, const struct graph_way *way, int round)
 {
     struct hbg_arg list[GRAPH_WINDOW_MAX];
@@ -261,7 +324,8 @@ static bool run_round(struct driver *driver, struct hbg_program *program, const 
     uint8_t *memory[GRAPH_MEMORY_MAX] = { NULL };
     for (int m = 0; m < driver->plan->graph->memory_count; m++) memory[m] = driver->expected[m] + MARGIN;
     plan_execute(driver->plan, memory);
-    enum hbg_status status = hbg_run_sync(program, driver_arguments(driver, list), &result);
+    struct hbg_arg_list arguments = driver_arguments(driver, list);
+    enum hbg_status status = way->twin ? run_beside_twin(driver, program, arguments, way, &result) : hbg_run_sync(program, arguments, &result);
     if (status != HBG_OK) {
         if (way->loud) fprintf(stderr, "round %d: %s: %s (task %u, argument %d)\n", round, hbg_status_name(status), result.error.text, result.error.task, result.error.argument);
         return false;
@@ -285,12 +349,25 @@ bool graph_runs_right(struct hbg_device *device, const struct random_graph *grap
     graph_resolve(&plan, graph);
     bool right = driver_open(&driver, device, &plan);
     driver.bodies = way->bodies;
+    driver.told = way->told;
     struct hbg_program *program = right ? driver_program(&driver, device, way->pure, &error) : NULL;
     right = program != NULL;
-    for (int round = 0; right && round < way->rounds; round++) right = run_round(&driver, program, way, round);
+    struct random_graph varied = { .op = NULL };
+    struct hbg__rng rng;
+    hbg__rng_seed(&rng, way->changes);
+    for (int round = 0; right && round < way->rounds; round++) {
+        if (way->changes && round > 0 && hbg__rng_below(&rng, 2)) {
+            plan_free(&plan);
+            random_graph_free(&varied);
+            random_graph_vary(&varied, graph, hbg__rng_next(&rng));
+            graph_resolve(&plan, &varied);
+        }
+        right = run_round(&driver, program, way, round);
+    }
     hbg_program_destroy(program);
     driver_close(&driver);
     plan_free(&plan);
+    random_graph_free(&varied);
     return right;
 }
 

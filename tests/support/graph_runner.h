@@ -8,6 +8,9 @@
 struct graph_way {
     bool pure;              /* as a pure program: from the second round on it must be replayed */
     int rounds;             /* each from the memories that the one before left */
+    bool told;              /* by kernels with signatures, which tell what their arguments are */
+    uint64_t changes;       /* 0: none; else a seed: some rounds submit other things than the one before */
+    struct hbg_device *twin;        /* not NULL: each image must be the one that a new program gives there; no buffers then */
     uint64_t bodies;        /* 0: none; else a seed: some steps are submitted as bodies of hbg_subgraph(), also one in the other */
     bool loud;              /* say on stderr what is wrong */
 };

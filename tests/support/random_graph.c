@@ -145,10 +145,10 @@ static enum graph_op_kind draw_kind(struct hbg__rng *rng, const struct graph_tas
 {
     int64_t kind = hbg__rng_between(rng, 0, 99);
     if (kind < 4) return GRAPH_ALLOC;
-    if (taste->scopes && kind < 8) return hbg__rng_between(rng, 0, 2) ? GRAPH_SCOPE_AUTO : GRAPH_SCOPE_MANUAL;
+    if (taste->scopes && kind < 8) return hbg__rng_between(rng, 0, 2) || taste->repeatable ? GRAPH_SCOPE_AUTO : GRAPH_SCOPE_MANUAL;
     if (taste->scopes && kind < 13) return GRAPH_SCOPE_END;
     if (taste->orders && kind == 13) return GRAPH_BARRIER;
-    if (taste->orders && kind < 17) return GRAPH_NOOP;
+    if (taste->orders && kind < 17 && !taste->repeatable) return GRAPH_NOOP;
     return GRAPH_TASK;
 }
 
@@ -180,6 +180,38 @@ void random_graph_free(struct random_graph *graph)
 {
     free(graph->op);
     graph->op = NULL;
+}
+
+/* ---- changing ---- */
+
+void random_graph_vary(struct random_graph *varied, const struct random_graph *graph, uint64_t seed)
+{
+    struct hbg__rng rng;
+    hbg__rng_seed(&rng, seed);
+    *varied = *graph;
+    varied->op = calloc((size_t)graph->op_count + 1, sizeof *varied->op);
+    if (!varied->op) abort();
+    memcpy(varied->op, graph->op, (size_t)graph->op_count * sizeof *varied->op);
+    if (graph->op_count == 0) return;
+    int at = (int)hbg__rng_between(&rng, 0, graph->op_count - 1);
+    struct graph_op *op = &varied->op[at];
+    switch (hbg__rng_between(&rng, 0, 4)) {
+    case 0:
+        memmove(op, op + 1, (size_t)(graph->op_count - at - 1) * sizeof *op);
+        varied->op_count--;
+        break;
+    case 1: varied->op_count = at; break;
+    case 2:
+        if (op->access_count > 0) op->access[0].view = whole_bytes(graph->window[op->access[0].window].size_bytes);
+        break;
+    case 3:
+        op->label += 1000000;           /* what the kernel mixes in; who was to come after it does not */
+        break;
+    default:
+        if (at + 1 == graph->op_count) break;
+        varied->op[at] = graph->op[at + 1];
+        varied->op[at + 1] = graph->op[at];
+    }
 }
 
 /* ---- printing ---- */

@@ -51,11 +51,16 @@ struct graph_taste {
     int64_t window_bytes;                       /* the largest */
     int intermediates, buffers;                 /* at most */
     bool scopes, orders;                        /* scopes; noops, barriers and explicit edges */
+    bool repeatable;                            /* no noops and no manual scopes */
 };
 
 void random_graph_draw(struct random_graph *graph, uint64_t seed, const struct graph_taste *taste);
 void random_graph_free(struct random_graph *graph);
 void random_graph_print(const struct random_graph *graph);
+
+/* The graph with a small change: an operation less, an end sooner, another view, another constant, two operations the other way round. The operations
+   are a copy, to be freed. */
+void random_graph_vary(struct random_graph *varied, const struct random_graph *graph, uint64_t seed);
 
 /* Leave out operations, then accesses, as long as `fails` stays true; it must be true of the graph given. */
 typedef bool graph_fails_fn(void *user, const struct random_graph *graph);

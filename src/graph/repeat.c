@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* repeat.c - see repeat.h. */
+#include "graph/repeat.h"
+#include "graph/append.h"
+#include "graph/body.h"
+#include "graph/guard.h"
+#include "graph/short_way.h"
+
+enum { FAILS_MAX = 7 };
+
+/* ---- beginning ---------------------------------------------------------------------------------------------------- */
+
+void hbg__repeat_begin(struct hbg_graph *g, const struct hbg__build_input *input, struct hbg__recording *recording)
+{
+    struct hbg__last *last = &recording->last;
+    struct hbg__miss miss;
+    bool is_here = last->head && last->owner == input->owner && last->serial == g->build_serial;      /* nothing was built on these tables since */
+    const struct hbg__image_head *head = last->head;
+    g->repeat = (struct hbg__repeat){ .head = NULL };
+    last->head = NULL;                  /* the arena is about to be written */
+    if (!input->repeats) return;
+    if (last->owner != input->owner) *last = (struct hbg__last){ .owner = input->owner };
+    g->repeat.is_tried = g->repeat.is_possible = last->rest == 0;
+    if (last->rest) last->rest--;
+    if (is_here && hbg__boundary_holds(recording, &input->boundary, &miss)) g->repeat.head = head;
+    else g->notes.count = g->notes.word_count = 0;
+}
+
+void hbg__repeat_start(struct hbg_graph *g)
+{
+    if (!g->repeat.head) return;
+    g->repeat.is_on = true;
+    g->repeat.heap_count = 0;
+    g->short_kernels = 0;               /* every submit comes by hbg__repeat_submit() */
+}
+
+/* ---- regions ------------------------------------------------------------------------------------------------------- */
+
+/* The next device buffer that the build names, if it is the one that was named here; HBG__NIL: it is not. */
+static HBG_NO_INLINE uint32_t name_next(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, bool writes)
+{
+    const struct hbg__buffer_ops *ops = &g->input->buffers;
+    const struct hbg__recording *recording = g->recording;
+    uint64_t size_bytes;
+    bool foreign, plain = (r->flags & ~(writes ? 0u : HBG_REGION_READ_ONLY)) == HBG_REGION_BUFFER;
+    if (!plain || was->base != HBG__BASE_BOUNDARY + recording->boundary_count + recording->named_count) return HBG__NIL;
+    if (hbg__map_u64_find(&g->buffer_map, r->storage) || !ops->find(ops->user, r->storage, &size_bytes, &foreign)) return HBG__NIL;
+    const struct hbg__storage *s = hbg__storage_of(g, r, -1);
+    return s ? hbg__storage_index(g, s) : HBG__NIL;
+}
+
+/* An intermediate: many have one base, so the storage is remembered for the case that the task is submitted after all. */
+static HBG_NO_INLINE bool is_alive(struct hbg_graph *g, const struct hbg__storage *s)
+{
+    struct hbg__repeat *repeat = &g->repeat;
+    if (s->flags & HBG__STORAGE_FREED || !hbg__graph_reserve(g, (void **)&g->repeat_heap, &g->repeat_heap_capacity, repeat->heap_count + 1, sizeof(uint32_t))) return false;
+    g->repeat_heap[repeat->heap_count++] = hbg__storage_index(g, s);
+    return true;
+}
+
+static inline bool is_same_region(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, bool writes)
+{
+    uint32_t index = hbg__short_storage(g, r, writes);
+    if (HBG_UNLIKELY(index == HBG__NIL) && (index = name_next(g, was, r, writes)) == HBG__NIL) return false;
+    const struct hbg__storage *s = &g->storages[index];
+    if (was->base != s->base || was->word != (uint64_t)(r->offset_bytes + s->word_bias) || !hbg__layout_is(hbg__layout_at(g, was->layout), r)) return false;
+    return HBG_LIKELY(s->base != HBG__BASE_HEAP) || is_alive(g, s);
+}
+
+/* ---- other arguments: where their value is all that is new, it takes the old one's place ---------------------------- */
+
+static bool is_scalar_of(const struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_arg *arg)
+{
+    const struct hbg_layout *layout = hbg__layout_at(g, was->layout);
+    return layout->dtype == (int16_t)arg->dtype && layout->rank == 0;
+}
+
+static bool put_scalar(const struct hbg_graph *g, struct hbg_view_arg *was, const struct hbg_arg *arg)
+{
+    if (was->base != HBG__BASE_ZERO || !is_scalar_of(g, was, arg)) return false;
+    if (was->word != arg->u.bits) was->word = arg->u.bits;
+    return true;
+}
+
+static HBG_NO_INLINE bool put_other(struct hbg_graph *g, struct hbg_view_arg *was, const struct hbg_arg *arg)
+{
+    if (arg->kind == HBG_ARG_UNTRACKED) return is_same_region(g, was, &arg->u.region, false);
+    if (arg->kind == HBG_ARG_BOUND) return arg->u.boundary == &g->args && was->base == HBG__BASE_BOUNDARY + arg->index && is_scalar_of(g, was, arg);
+    if (arg->kind != HBG_ARG_BYTES || was->base != HBG__BASE_PAYLOAD || hbg__layout_at(g, was->layout)->shape[0] != (int64_t)arg->index) return false;
+    if (arg->index && !arg->u.bytes) return false;
+    if (arg->index) memcpy(g->payload + was->word, arg->u.bytes, arg->index);
+    return true;
+}
+
+/* ---- submits ------------------------------------------------------------------------------------------------------- */
+
+static struct hbg_view_arg *args_of(const struct hbg_graph *g, const struct hbg__task_record *r)
+{
+    return (struct hbg_view_arg *)(void *)(g->payload + (size_t)r->args * 8);
+}
+
+/* The next note, if it is about the call that comes now; NULL: it is not. */
+static inline const struct hbg__note *note_here(const struct hbg_graph *g)
+{
+    const struct hbg__note *note = &g->notes.item[g->repeat.note];
+    return g->repeat.note < g->notes.count && note->at == g->repeat.calls ? note : NULL;
+}
+
+/* A list whose kinds stand in a note. */
+static HBG_NO_INLINE bool is_noted_list(struct hbg_graph *g, const struct hbg__note *note, const struct hbg__task_record *r, struct hbg_arg_list list)
+{
+    struct hbg_view_arg *was = args_of(g, r);
+    if (note->kind != HBG__NOTE_LIST || list.count != note->count) return false;
+    for (size_t i = 0; i < list.count; i++) {
+        const struct hbg_arg *arg = &list.arg[i];
+        const uint32_t *word = &g->notes.word[note->first + 2 * i];
+        if (arg->kind != word[0]) return false;
+        if (arg->kind == HBG_ARG_AFTER) {
+            if (arg->u.task.graph != g->serial || arg->u.task.id != word[1]) return false;
+            continue;
+        }
+        bool same = arg->kind - 1u < HBG_ARG_INOUT ? is_same_region(g, was, &arg->u.region, arg->kind != HBG_ARG_IN)
+                  : arg->kind == HBG_ARG_SCALAR ? put_scalar(g, was, arg) : put_other(g, was, arg);
+        if (!same) return false;
+        was++;
+    }
+    g->repeat.note++;
+    return true;
+}
+
+static inline bool is_told_list(struct hbg_graph *g, const struct hbg__task_record *r, struct hbg_arg_list list)
+{
+    const uint8_t *kind = g->input->signatures[r->kernel].kind;
+    struct hbg_view_arg *was = args_of(g, r);
+    if (list.count != r->arg_count || (!g->input->signatures[r->kernel].given && list.count)) return false;
+    for (const struct hbg_arg *arg = list.arg, *end = arg + list.count; arg != end; arg++, was++) {
+        if (arg->kind != *kind++) return false;
+        if (HBG_LIKELY(arg->kind <= HBG_ARG_INOUT) ? !is_same_region(g, was, &arg->u.region, arg->kind != HBG_ARG_IN) : !put_scalar(g, was, arg)) return false;
+    }
+    return true;
+}
+
+static inline bool is_same_task(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
+{
+    const struct hbg__task_record *r = hbg__record_at(g, g->task_count);
+    if (kernel != r->kernel || r->flags & HBG__TASK_NO_KERNEL || (list.count && !list.arg)) return false;
+    const struct hbg__note *note = note_here(g);
+    return HBG_UNLIKELY(note != NULL) ? is_noted_list(g, note, r, list) : is_told_list(g, r, list);
+}
+
+/* Noops that the map has inserted follow from the calls. */
+static inline void pass_noops(struct hbg_graph *g)
+{
+    while (g->task_count < g->repeat.head->task_count && hbg__record_at(g, g->task_count)->flags & HBG__TASK_NOOP) g->task_count++;
+}
+
+struct hbg_task hbg__repeat_submit(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
+{
+    if (HBG_UNLIKELY(g->failed)) return (struct hbg_task){ UINT32_MAX, g->serial };
+    pass_noops(g);
+    if (HBG_LIKELY(g->task_count < g->repeat.head->task_count && is_same_task(g, kernel, list))) {
+        g->repeat.calls++;
+        return (struct hbg_task){ g->task_count++, g->serial };
+    }
+    if (!hbg__repeat_leave(g)) return (struct hbg_task){ UINT32_MAX, g->serial };
+    return hbg_submit_args(g, kernel, list);
+}
+
+/* ---- other calls --------------------------------------------------------------------------------------------------- */
+
+static bool is_noted(struct hbg_graph *g, enum hbg__note_kind kind)
+{
+    const struct hbg__note *note = note_here(g);
+    return note && note->kind == kind;
+}
+
+bool hbg__repeat_alloc(struct hbg_graph *g, struct hbg_region *region)
+{
+    struct hbg__storage *s = &g->storages[g->storage_count];
+    const struct hbg__note *note = note_here(g);
+    if (!note || !hbg__note_is_alloc(g, note, region)) return false;
+    s->flags &= ~(uint32_t)HBG__STORAGE_FREED;
+    hbg__storage_count(g);
+    region->storage = hbg__storage_number(g, hbg__storage_index(g, s));
+    g->repeat.note++;
+    return true;
+}
+
+bool hbg__repeat_scope_begin(struct hbg_graph *g)
+{
+    if (!is_noted(g, HBG__NOTE_SCOPE_BEGIN)) return false;
+    g->repeat.note++;
+    return true;
+}
+
+/* The caller has found a scope to end. */
+bool hbg__repeat_scope_end(struct hbg_graph *g)
+{
+    if (!is_noted(g, HBG__NOTE_SCOPE_END)) return false;
+    for (uint32_t i = g->scopes[g->scope_depth - 1].first_storage; i < g->storage_count; i++)
+        if (g->storages[i].base == HBG__BASE_HEAP) g->storages[i].flags |= HBG__STORAGE_FREED;
+    g->repeat.note++;
+    return true;
+}
+
+bool hbg__repeat_barrier(struct hbg_graph *g)
+{
+    if (!is_noted(g, HBG__NOTE_BARRIER)) return false;
+    g->repeat.note++;
+    return true;
+}
+
+/* ---- leaving ------------------------------------------------------------------------------------------------------ */
+
+/* Calls made again from what the last build has left. Its records and arguments are copied first, since they are about to be written over. */
+struct again {
+    struct hbg_graph *g;
+    const unsigned char *payload;       /* of the copy */
+    uint32_t record, note, heap;        /* the next ones */
+};
+
+/* Of the tasks that were the same: records, and the payload up to the last argument. False: latched. */
+static bool copy_image(struct again *again, uint32_t count)
+{
+    struct hbg_graph *g = again->g;
+    uint64_t records = (uint64_t)count * sizeof(struct hbg__task_record), payload = 0;
+    for (uint32_t i = count; i-- > 0 && payload == 0;) {
+        const struct hbg__task_record *r = hbg__record_at(g, i);
+        if (!(r->flags & HBG__TASK_NOOP)) payload = ((uint64_t)r->args + 2 * (uint64_t)r->arg_count) * 8;
+    }
+    uint64_t lines = (records + payload + HBG__LINE - 1) / HBG__LINE;
+    if (lines > UINT32_MAX || !hbg__graph_reserve(g, (void **)&g->repeat_copy, &g->repeat_copy_capacity, (uint32_t)lines, HBG__LINE)) {
+        hbg__graph_fail_memory(g, "build tables");
+        return false;
+    }
+    if (lines) memcpy(g->repeat_copy, g->payload - records, records + payload);
+    again->payload = g->repeat_copy + records;
+    return true;
+}
+
+static void recall_region(struct again *again, const struct hbg_view_arg *was, const struct hbg_layout *layout, struct hbg_region *r)
+{
+    struct hbg_graph *g = again->g;
+    uint32_t index = was->base - HBG__BASE_BOUNDARY, named = index - g->recording->boundary_count;
+    r->dtype = (uint16_t)layout->dtype;
+    r->rank = (uint8_t)layout->rank;
+    memcpy(r->shape, layout->shape, sizeof r->shape);
+    memcpy(r->stride_bytes, layout->stride_bytes, sizeof r->stride_bytes);
+    if (was->base == HBG__BASE_HEAP) index = g->repeat_heap[again->heap++];
+    if (was->base != HBG__BASE_HEAP && index >= g->recording->boundary_count) {
+        r->storage = g->recording->named[named].handle;     /* it stays there until the same one is named there again */
+        r->flags = HBG_REGION_BUFFER;
+        r->offset_bytes = (int64_t)was->word;
+        return;
+    }
+    r->storage = hbg__storage_number(g, index);
+    r->offset_bytes = (int64_t)was->word - g->storages[index].word_bias;
+}
+
+static void recall(struct again *again, const struct hbg_view_arg *was, uint32_t kind, struct hbg_arg *arg)
+{
+    const struct hbg_layout *layout = hbg__image_at(again->payload, was->layout);
+    *arg = (struct hbg_arg){ .kind = (uint16_t)kind };
+    if (kind - 1u < HBG_ARG_UNTRACKED) {
+        recall_region(again, was, layout, &arg->u.region);
+        return;
+    }
+    arg->dtype = (uint16_t)layout->dtype;
+    if (kind == HBG_ARG_SCALAR) arg->u.bits = was->word;
+    if (kind == HBG_ARG_BOUND) {
+        arg->u.boundary = &again->g->args;
+        arg->index = was->base - HBG__BASE_BOUNDARY;
+    }
+    if (kind == HBG_ARG_BYTES) {
+        arg->index = (uint32_t)layout->shape[0];
+        arg->u.bytes = again->payload + was->word;
+    }
+}
+
+static bool submit_again(struct again *again, const struct hbg__note *note)
+{
+    struct hbg_graph *g = again->g;
+    while (hbg__image_record(again->payload, again->record)->flags & HBG__TASK_NOOP) again->record++;
+    const struct hbg__task_record *r = hbg__image_record(again->payload, again->record);
+    const struct hbg_view_arg *was = hbg__image_at(again->payload, r->args);
+    const uint8_t *kind = g->input->signatures[r->kernel].kind;
+    uint32_t count = note ? note->count : r->arg_count;
+    if (!hbg__graph_reserve(g, (void **)&g->repeat_args, &g->repeat_args_capacity, count, sizeof *g->repeat_args)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t *word = note ? &g->notes.word[note->first + 2 * i] : NULL;
+        if (word && word[0] == HBG_ARG_AFTER) g->repeat_args[i] = hbg_after((struct hbg_task){ word[1], g->serial });
+        else recall(again, was++, word ? word[0] : kind[i], &g->repeat_args[i]);
+    }
+    struct hbg_task task = hbg_submit_args(g, r->kernel, (struct hbg_arg_list){ g->repeat_args, count });
+    HBG_ASSERT(g->failed || task.id == again->record);
+    again->record = task.id + 1;
+    return !g->failed;
+}
+
+static void alloc_again(struct hbg_graph *g, const struct hbg__note *note)
+{
+    struct hbg_shape shape;
+    enum hbg_dtype dtype = hbg__noted_alloc(g, note, &shape);
+    (void)hbg_alloc(g, dtype, shape);
+}
+
+/* The calls of the notes before `end` that stand before a task. False: latched. */
+static bool call_again(struct again *again, uint32_t end, uint32_t at)
+{
+    struct hbg_graph *g = again->g;
+    for (; again->note < end && g->notes.item[again->note].at == at; again->note++) {
+        const struct hbg__note note = g->notes.item[again->note];
+        switch ((enum hbg__note_kind)note.kind) {
+        case HBG__NOTE_LIST: return true;
+        case HBG__NOTE_ALLOC: alloc_again(g, &note); break;
+        case HBG__NOTE_SCOPE_BEGIN: hbg_scope_begin(g, HBG_SCOPE_AUTO); break;
+        case HBG__NOTE_SCOPE_END: hbg_scope_end(g); break;
+        case HBG__NOTE_BARRIER: hbg_barrier(g); break;
+        }
+        if (g->failed) return false;
+    }
+    return true;
+}
+
+/* As they were when the build began. Names and notes stay where they are, to be read; they are written over with the same ones. */
+static void empty_tables(struct hbg_graph *g)
+{
+    struct hbg__recording *r = g->recording;
+    for (uint32_t i = 0; i < r->named_count; i++) {
+        g->input->buffers.drop(g->input->buffers.user, r->named[i].buffer);
+        (void)hbg__map_u64_remove(&g->buffer_map, r->named[i].handle | (uint64_t)1 << 32);
+    }
+    memset(g->buffer_cache, 0xff, sizeof g->buffer_cache);
+    r->named_count = 0;
+    g->task_count = g->notes.count = g->notes.word_count = g->scope_depth = 0;
+    g->storage_count = r->boundary_count;
+    g->storage_reach = g->storage_count < g->numbers[0].count ? g->storage_count : g->numbers[0].count;
+}
+
+bool hbg__repeat_leave(struct hbg_graph *g)
+{
+    struct hbg__repeat *repeat = &g->repeat;
+    struct again again = { .g = g };
+    uint32_t calls = repeat->calls, notes = repeat->note;
+    if (!repeat->is_on) return !g->failed;
+    repeat->is_on = false;
+    repeat->has_left = true;
+    if (g->failed || !copy_image(&again, g->task_count)) return false;
+    empty_tables(g);
+    hbg__short_way_renew(g);
+    for (uint32_t call = 0; call < calls; call++) {
+        if (!call_again(&again, notes, call)) return false;
+        bool noted = again.note < notes && g->notes.item[again.note].at == call;
+        struct hbg__note note = noted ? g->notes.item[again.note++] : (struct hbg__note){ .count = 0 };
+        if (!submit_again(&again, noted ? &note : NULL)) return false;
+    }
+    return call_again(&again, notes, calls);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------- */
+
+bool hbg__repeat_end(struct hbg_graph *g)
+{
+    struct hbg__recording *r = g->recording;
+    const struct hbg__image_head *head = g->repeat.head;
+    if (!g->repeat.is_on || g->failed) return false;
+    pass_noops(g);
+    if (g->task_count != head->task_count || g->repeat.note != g->notes.count || g->scope_depth) {
+        (void)hbg__repeat_leave(g);
+        return false;
+    }
+    r->is_repeated = true;
+    r->head = head;
+    r->image_bytes = head->image_bytes;
+    r->serial = g->build_serial;
+    r->task_count = head->task_count - head->noop_count;
+    r->edge_count = head->edge_count;
+    r->reuse_edges = r->last.reuse_edges;
+    return true;
+}
+
+void hbg__repeat_keep(struct hbg_graph *g)
+{
+    struct hbg__last *last = &g->recording->last;
+    if (!g->repeat.is_tried) return;
+    if (g->repeat.is_possible) last->head = g->recording->head;
+    last->serial = g->build_serial;
+    last->reuse_edges = g->recording->reuse_edges;
+    if (g->repeat.is_on) last->fails = 0;
+    if (g->repeat.is_possible && !g->repeat.has_left) return;
+    last->fails += last->fails < FAILS_MAX;
+    last->rest = (1u << (last->fails - 1)) - 1;
+}
