@@ -117,6 +117,13 @@ uint32_t hbg__known_newest(const struct hbg__bodies *b, uint64_t hash);
    missed for distances between its arguments alone. */
 const struct hbg__known *hbg__match(struct hbg__call *call, bool *in_place, bool *wholes);
 
+/* Do the values of its scalars fit those that the definition is guarded by? All of its guards are values. */
+bool hbg__match_values(struct hbg__call *call, const struct hbg__definition *definition);
+/* The storages of a list that fits, for hbg__submit_definition(). */
+bool hbg__match_positions(struct hbg__call *call, const struct hbg__definition *definition);
+bool hbg__key_is(const struct hbg__definition_key *a, const struct hbg__definition_key *b);
+uint64_t hbg__key_hash(const struct hbg__definition_key *key);
+
 /* recorder.c: a body of this key is submitted in place, or will be: say why. */
 void hbg__say_single(struct hbg__call *call, const char *why);
 /* Record the body; NULL: latched. */

@@ -82,7 +82,7 @@ struct hbg__last {
     const struct hbg__image_head *head;             /* NULL: nothing that can be compared */
     uint64_t owner;                                 /* the program's number */
     uint32_t serial;                                /* of the build */
-    uint64_t reuse_edges;
+    uint64_t task_count, reuse_edges;
     uint32_t fails, rest;                           /* builds in a row that were other ones; builds that are made without looking */
 };
 

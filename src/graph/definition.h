@@ -63,7 +63,7 @@ struct hbg__definition {
     bool shares;                        /* two arguments are of one group */
     bool wholes;                        /* arguments of one group conflict as wholes, at whatever distance */
     uint64_t owner;                     /* of memory that it was guarded by: the program it is good for; 0: any */
-    bool names_buffers;                 /* the body names device buffers */
+    bool names_buffers;                 /* the body names device buffers, or one inside does */
     uint64_t heap_outside_bytes;        /* of the heap's limit, what was in use around it when it was recorded */
     bool heap_was_full;                 /* it has reused bytes to stay within that limit, which may order its tasks */
     bool is_serial;                     /* nothing is known of how its arguments overlap: all of its tasks do */

@@ -242,8 +242,21 @@ static bool fits(struct match *m)
     return fits_positions(m, &shared) && (HBG_LIKELY(!shared && !m->d->shares) || fits_groups(m)) && (m->d->guard_count == 0 || fits_values(m));
 }
 
+bool hbg__match_values(struct hbg__call *call, const struct hbg__definition *d)
+{
+    struct match m = { .g = call->g, .d = d, .list = call->list, .fn = call->fn };
+    return fits_values(&m);
+}
+
+bool hbg__match_positions(struct hbg__call *call, const struct hbg__definition *d)
+{
+    struct match m = { .g = call->g, .d = d, .list = call->list, .fn = call->fn };
+    bool shared;
+    return fits_positions(&m, &shared);
+}
+
 /* Equal keys? A hash of 0 is not known yet. Kernel tables are not looked at: a build has one, and the hash covers it. */
-static bool is_key(const struct hbg__definition_key *a, const struct hbg__definition_key *b)
+bool hbg__key_is(const struct hbg__definition_key *a, const struct hbg__definition_key *b)
 {
     return (b->hash == 0 || a->hash == b->hash) && a->params_size == b->params_size && (a->name == b->name || strcmp(a->name, b->name) == 0) &&
            (a->params_size == 0 || memcmp(a->params, b->params, a->params_size) == 0);
@@ -279,14 +292,14 @@ static bool fits_better(struct hbg__call *call, const struct hbg__definition *d,
     return false;
 }
 
-static uint64_t hash_key(const struct hbg__definition_key *key)
+uint64_t hbg__key_hash(const struct hbg__definition_key *key)
 {
     return hbg__hash_bytes(key->params, key->params_size, hbg__hash_bytes(key->name, strlen(key->name), key->kernel_set)) | 1;
 }
 
 static HBG_NO_INLINE uint32_t newest_of_key(struct hbg__call *call)
 {
-    call->key.hash = hash_key(&call->key);
+    call->key.hash = hbg__key_hash(&call->key);
     return hbg__known_newest(call->g->bodies, call->key.hash);
 }
 
@@ -298,7 +311,7 @@ static const struct hbg__known *find_known(struct hbg__call *call, uint32_t *bes
     for (; i > 0 && !call->g->failed; i = known->older) {       /* the newest first */
         known = &b->known[i - 1];
         const struct hbg__definition *d = known->definition;
-        if (d->single || !is_key(&d->key, &call->key) || !fits_better(call, d, best, first)) continue;
+        if (d->single || !hbg__key_is(&d->key, &call->key) || !fits_better(call, d, best, first)) continue;
         found = known;
         if (*best == 0) break;
     }
@@ -344,7 +357,7 @@ const struct hbg__known *hbg__match(struct hbg__call *call, bool *in_place, bool
     *in_place = false;
     const struct hbg__known *known = find_known(call, &best, &first);
     if (!known) {
-        if (!call->key.hash) call->key.hash = hash_key(&call->key);
+        if (!call->key.hash) call->key.hash = hbg__key_hash(&call->key);
         struct hbg__definition *stored = find_stored(call, &best, &first, in_place);
         if (stored) known = hbg__know(g, stored);
     }

@@ -70,12 +70,27 @@ enum hbg_dtype hbg__noted_alloc(const struct hbg_graph *g, const struct hbg__not
     return (enum hbg_dtype)(word[0] & 0xffff);
 }
 
-void hbg__note_list(struct hbg_graph *g, struct hbg_arg_list list)
+static void write_list(uint32_t *word, struct hbg_arg_list list)
 {
-    if (!g->repeat.is_possible || !add(g, (struct hbg__note){ .kind = HBG__NOTE_LIST, .count = (uint32_t)list.count }, 2 * (uint32_t)list.count)) return;
-    uint32_t *word = g->notes.word + g->notes.word_count - 2 * list.count;
     for (size_t i = 0; i < list.count; i++) {
         *word++ = list.arg[i].kind;
         *word++ = list.arg[i].kind == HBG_ARG_AFTER ? list.arg[i].u.task.id : 0;
     }
+}
+
+void hbg__note_list(struct hbg_graph *g, struct hbg_arg_list list)
+{
+    uint32_t count = (uint32_t)list.count;
+    if (!g->repeat.is_possible || !add(g, (struct hbg__note){ .kind = HBG__NOTE_LIST, .count = count }, 2 * count)) return;
+    write_list(g->notes.word + g->notes.word_count - 2 * count, list);
+}
+
+void hbg__note_words(struct hbg_graph *g, enum hbg__note_kind kind, uint32_t first, uint32_t second, struct hbg_arg_list list)
+{
+    uint32_t count = (uint32_t)list.count;
+    if (!g->repeat.is_possible || !add(g, (struct hbg__note){ .kind = kind, .count = count }, 2 + 2 * count)) return;
+    uint32_t *word = g->notes.word + g->notes.word_count - 2 - 2 * count;
+    word[0] = first;
+    word[1] = second;
+    write_list(word + 2, list);
 }

@@ -4,7 +4,7 @@
 #include "graph/append.h"
 #include "graph/body.h"
 #include "graph/guard.h"
-#include "graph/short_way.h"
+#include "graph/repeat_args.h"
 
 enum { FAILS_MAX = 7 };
 
@@ -36,8 +36,7 @@ void hbg__repeat_start(struct hbg_graph *g)
 
 /* ---- regions ------------------------------------------------------------------------------------------------------- */
 
-/* The next device buffer that the build names, if it is the one that was named here; HBG__NIL: it is not. */
-static HBG_NO_INLINE uint32_t name_next(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, bool writes)
+uint32_t hbg__repeat_name(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, bool writes)
 {
     const struct hbg__buffer_ops *ops = &g->input->buffers;
     const struct hbg__recording *recording = g->recording;
@@ -49,8 +48,8 @@ static HBG_NO_INLINE uint32_t name_next(struct hbg_graph *g, const struct hbg_vi
     return s ? hbg__storage_index(g, s) : HBG__NIL;
 }
 
-/* An intermediate: many have one base, so the storage is remembered for the case that the task is submitted after all. */
-static HBG_NO_INLINE bool is_alive(struct hbg_graph *g, const struct hbg__storage *s)
+/* Many have one base, so the storage is remembered for the case that the task is submitted after all. */
+bool hbg__repeat_alive(struct hbg_graph *g, const struct hbg__storage *s)
 {
     struct hbg__repeat *repeat = &g->repeat;
     if (s->flags & HBG__STORAGE_FREED || !hbg__graph_reserve(g, (void **)&g->repeat_heap, &g->repeat_heap_capacity, repeat->heap_count + 1, sizeof(uint32_t))) return false;
@@ -60,11 +59,7 @@ static HBG_NO_INLINE bool is_alive(struct hbg_graph *g, const struct hbg__storag
 
 static inline bool is_same_region(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, bool writes)
 {
-    uint32_t index = hbg__short_storage(g, r, writes);
-    if (HBG_UNLIKELY(index == HBG__NIL) && (index = name_next(g, was, r, writes)) == HBG__NIL) return false;
-    const struct hbg__storage *s = &g->storages[index];
-    if (was->base != s->base || was->word != (uint64_t)(r->offset_bytes + s->word_bias) || !hbg__layout_is(hbg__layout_at(g, was->layout), r)) return false;
-    return HBG_LIKELY(s->base != HBG__BASE_HEAP) || is_alive(g, s);
+    return hbg__repeat_region(g, was, r, NULL, writes);
 }
 
 /* ---- other arguments: where their value is all that is new, it takes the old one's place ---------------------------- */
@@ -97,13 +92,6 @@ static HBG_NO_INLINE bool put_other(struct hbg_graph *g, struct hbg_view_arg *wa
 static struct hbg_view_arg *args_of(const struct hbg_graph *g, const struct hbg__task_record *r)
 {
     return (struct hbg_view_arg *)(void *)(g->payload + (size_t)r->args * 8);
-}
-
-/* The next note, if it is about the call that comes now; NULL: it is not. */
-static inline const struct hbg__note *note_here(const struct hbg_graph *g)
-{
-    const struct hbg__note *note = &g->notes.item[g->repeat.note];
-    return g->repeat.note < g->notes.count && note->at == g->repeat.calls ? note : NULL;
 }
 
 /* A list whose kinds stand in a note. */
@@ -144,21 +132,14 @@ static inline bool is_same_task(struct hbg_graph *g, int kernel, struct hbg_arg_
 {
     const struct hbg__task_record *r = hbg__record_at(g, g->task_count);
     if (kernel != r->kernel || r->flags & HBG__TASK_NO_KERNEL || (list.count && !list.arg)) return false;
-    const struct hbg__note *note = note_here(g);
+    const struct hbg__note *note = hbg__note_here(g);
     return HBG_UNLIKELY(note != NULL) ? is_noted_list(g, note, r, list) : is_told_list(g, r, list);
-}
-
-/* Noops that the map has inserted follow from the calls. */
-static inline void pass_noops(struct hbg_graph *g)
-{
-    while (g->task_count < g->repeat.head->task_count && hbg__record_at(g, g->task_count)->flags & HBG__TASK_NOOP) g->task_count++;
 }
 
 struct hbg_task hbg__repeat_submit(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
 {
     if (HBG_UNLIKELY(g->failed)) return (struct hbg_task){ UINT32_MAX, g->serial };
-    pass_noops(g);
-    if (HBG_LIKELY(g->task_count < g->repeat.head->task_count && is_same_task(g, kernel, list))) {
+    if (HBG_LIKELY(hbg__repeat_has_next(g) && is_same_task(g, kernel, list))) {
         g->repeat.calls++;
         return (struct hbg_task){ g->task_count++, g->serial };
     }
@@ -170,14 +151,14 @@ struct hbg_task hbg__repeat_submit(struct hbg_graph *g, int kernel, struct hbg_a
 
 static bool is_noted(struct hbg_graph *g, enum hbg__note_kind kind)
 {
-    const struct hbg__note *note = note_here(g);
+    const struct hbg__note *note = hbg__note_here(g);
     return note && note->kind == kind;
 }
 
 bool hbg__repeat_alloc(struct hbg_graph *g, struct hbg_region *region)
 {
     struct hbg__storage *s = &g->storages[g->storage_count];
-    const struct hbg__note *note = note_here(g);
+    const struct hbg__note *note = hbg__note_here(g);
     if (!note || !hbg__note_is_alloc(g, note, region)) return false;
     s->flags &= ~(uint32_t)HBG__STORAGE_FREED;
     hbg__storage_count(g);
@@ -212,15 +193,8 @@ bool hbg__repeat_barrier(struct hbg_graph *g)
 
 /* ---- leaving ------------------------------------------------------------------------------------------------------ */
 
-/* Calls made again from what the last build has left. Its records and arguments are copied first, since they are about to be written over. */
-struct again {
-    struct hbg_graph *g;
-    const unsigned char *payload;       /* of the copy */
-    uint32_t record, note, heap;        /* the next ones */
-};
-
 /* Of the tasks that were the same: records, and the payload up to the last argument. False: latched. */
-static bool copy_image(struct again *again, uint32_t count)
+static bool copy_image(struct hbg__again *again, uint32_t count)
 {
     struct hbg_graph *g = again->g;
     uint64_t records = (uint64_t)count * sizeof(struct hbg__task_record), payload = 0;
@@ -238,7 +212,7 @@ static bool copy_image(struct again *again, uint32_t count)
     return true;
 }
 
-static void recall_region(struct again *again, const struct hbg_view_arg *was, const struct hbg_layout *layout, struct hbg_region *r)
+static void recall_region(struct hbg__again *again, const struct hbg_view_arg *was, const struct hbg_layout *layout, struct hbg_region *r)
 {
     struct hbg_graph *g = again->g;
     uint32_t index = was->base - HBG__BASE_BOUNDARY, named = index - g->recording->boundary_count;
@@ -257,7 +231,7 @@ static void recall_region(struct again *again, const struct hbg_view_arg *was, c
     r->offset_bytes = (int64_t)was->word - g->storages[index].word_bias;
 }
 
-static void recall(struct again *again, const struct hbg_view_arg *was, uint32_t kind, struct hbg_arg *arg)
+void hbg__recall(struct hbg__again *again, const struct hbg_view_arg *was, uint32_t kind, struct hbg_arg *arg)
 {
     const struct hbg_layout *layout = hbg__image_at(again->payload, was->layout);
     *arg = (struct hbg_arg){ .kind = (uint16_t)kind };
@@ -277,10 +251,11 @@ static void recall(struct again *again, const struct hbg_view_arg *was, uint32_t
     }
 }
 
-static bool submit_again(struct again *again, const struct hbg__note *note)
+static bool submit_again(struct hbg__again *again, const struct hbg__note *note)
 {
     struct hbg_graph *g = again->g;
     while (hbg__image_record(again->payload, again->record)->flags & HBG__TASK_NOOP) again->record++;
+    if (note && note->kind == HBG__NOTE_SUBMISSION) return hbg__submit_body_again(again, note);
     const struct hbg__task_record *r = hbg__image_record(again->payload, again->record);
     const struct hbg_view_arg *was = hbg__image_at(again->payload, r->args);
     const uint8_t *kind = g->input->signatures[r->kernel].kind;
@@ -289,7 +264,7 @@ static bool submit_again(struct again *again, const struct hbg__note *note)
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t *word = note ? &g->notes.word[note->first + 2 * i] : NULL;
         if (word && word[0] == HBG_ARG_AFTER) g->repeat_args[i] = hbg_after((struct hbg_task){ word[1], g->serial });
-        else recall(again, was++, word ? word[0] : kind[i], &g->repeat_args[i]);
+        else hbg__recall(again, was++, word ? word[0] : kind[i], &g->repeat_args[i]);
     }
     struct hbg_task task = hbg_submit_args(g, r->kernel, (struct hbg_arg_list){ g->repeat_args, count });
     HBG_ASSERT(g->failed || task.id == again->record);
@@ -305,13 +280,13 @@ static void alloc_again(struct hbg_graph *g, const struct hbg__note *note)
 }
 
 /* The calls of the notes before `end` that stand before a task. False: latched. */
-static bool call_again(struct again *again, uint32_t end, uint32_t at)
+static bool call_again(struct hbg__again *again, uint32_t end, uint32_t at)
 {
     struct hbg_graph *g = again->g;
     for (; again->note < end && g->notes.item[again->note].at == at; again->note++) {
         const struct hbg__note note = g->notes.item[again->note];
         switch ((enum hbg__note_kind)note.kind) {
-        case HBG__NOTE_LIST: return true;
+        case HBG__NOTE_LIST: case HBG__NOTE_SUBMISSION: return true;
         case HBG__NOTE_ALLOC: alloc_again(g, &note); break;
         case HBG__NOTE_SCOPE_BEGIN: hbg_scope_begin(g, HBG_SCOPE_AUTO); break;
         case HBG__NOTE_SCOPE_END: hbg_scope_end(g); break;
@@ -327,34 +302,69 @@ static void empty_tables(struct hbg_graph *g)
 {
     struct hbg__recording *r = g->recording;
     for (uint32_t i = 0; i < r->named_count; i++) {
+        if (r->named[i].definition) hbg__definition_unpin(r->named[i].definition);
+        if (!r->named[i].buffer) continue;
         g->input->buffers.drop(g->input->buffers.user, r->named[i].buffer);
         (void)hbg__map_u64_remove(&g->buffer_map, r->named[i].handle | (uint64_t)1 << 32);
     }
     memset(g->buffer_cache, 0xff, sizeof g->buffer_cache);
-    r->named_count = 0;
+    r->named_count = r->bodies_replayed = 0;
+    hbg__bodies_begin(g);
     g->task_count = g->notes.count = g->notes.word_count = g->scope_depth = 0;
     g->storage_count = r->boundary_count;
     g->storage_reach = g->storage_count < g->numbers[0].count ? g->storage_count : g->numbers[0].count;
 }
 
+/* The definitions that the build knows, with a pin of their own. False: latched. */
+static bool keep_definitions(struct hbg__again *again)
+{
+    struct hbg_graph *g = again->g;
+    const struct hbg__bodies *b = g->bodies;
+    if (b->known_count == 0) return true;
+    again->definition = hbg__alloc(g->memory, b->known_count * sizeof(struct hbg__definition *), 16);
+    if (!again->definition) {
+        hbg__graph_fail_memory(g, "subgraphs");
+        return false;
+    }
+    for (; again->definition_count < b->known_count; again->definition_count++) {
+        again->definition[again->definition_count] = b->known[again->definition_count].definition;
+        hbg__definition_pin(again->definition[again->definition_count]);
+    }
+    return true;
+}
+
+static void drop_definitions(struct hbg__again *again)
+{
+    for (uint32_t i = 0; i < again->definition_count; i++) hbg__definition_unpin(again->definition[i]);
+    hbg__free(again->g->memory, again->definition, again->definition_count * sizeof(struct hbg__definition *), 16);
+}
+
+static bool make_again(struct hbg__again *again, uint32_t calls, uint32_t notes)
+{
+    const struct hbg__notes *n = &again->g->notes;
+    for (uint32_t call = 0; call < calls; call++) {
+        if (!call_again(again, notes, call)) return false;
+        bool noted = again->note < notes && n->item[again->note].at == call;
+        struct hbg__note note = noted ? n->item[again->note++] : (struct hbg__note){ .count = 0 };
+        if (!submit_again(again, noted ? &note : NULL)) return false;
+    }
+    return call_again(again, notes, calls);
+}
+
 bool hbg__repeat_leave(struct hbg_graph *g)
 {
     struct hbg__repeat *repeat = &g->repeat;
-    struct again again = { .g = g };
+    struct hbg__again again = { .g = g };
     uint32_t calls = repeat->calls, notes = repeat->note;
     if (!repeat->is_on) return !g->failed;
     repeat->is_on = false;
     repeat->has_left = true;
-    if (g->failed || !copy_image(&again, g->task_count)) return false;
+    if (g->failed || !copy_image(&again, g->task_count) || !keep_definitions(&again)) return false;
     empty_tables(g);
     hbg__short_way_renew(g);
-    for (uint32_t call = 0; call < calls; call++) {
-        if (!call_again(&again, notes, call)) return false;
-        bool noted = again.note < notes && g->notes.item[again.note].at == call;
-        struct hbg__note note = noted ? g->notes.item[again.note++] : (struct hbg__note){ .count = 0 };
-        if (!submit_again(&again, noted ? &note : NULL)) return false;
-    }
-    return call_again(&again, notes, calls);
+    bool made = make_again(&again, calls, notes);
+    drop_definitions(&again);
+    return made;
 }
 
 /* ---- the end ------------------------------------------------------------------------------------------------------- */
@@ -364,8 +374,7 @@ bool hbg__repeat_end(struct hbg_graph *g)
     struct hbg__recording *r = g->recording;
     const struct hbg__image_head *head = g->repeat.head;
     if (!g->repeat.is_on || g->failed) return false;
-    pass_noops(g);
-    if (g->task_count != head->task_count || g->repeat.note != g->notes.count || g->scope_depth) {
+    if (hbg__repeat_has_next(g) || g->repeat.note != g->notes.count || g->scope_depth) {
         (void)hbg__repeat_leave(g);
         return false;
     }
@@ -373,7 +382,7 @@ bool hbg__repeat_end(struct hbg_graph *g)
     r->head = head;
     r->image_bytes = head->image_bytes;
     r->serial = g->build_serial;
-    r->task_count = head->task_count - head->noop_count;
+    r->task_count = r->last.task_count;
     r->edge_count = head->edge_count;
     r->reuse_edges = r->last.reuse_edges;
     return true;
@@ -385,6 +394,7 @@ void hbg__repeat_keep(struct hbg_graph *g)
     if (!g->repeat.is_tried) return;
     if (g->repeat.is_possible) last->head = g->recording->head;
     last->serial = g->build_serial;
+    last->task_count = g->recording->task_count;
     last->reuse_edges = g->recording->reuse_edges;
     if (g->repeat.is_on) last->fails = 0;
     if (g->repeat.is_possible && !g->repeat.has_left) return;

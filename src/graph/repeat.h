@@ -9,7 +9,7 @@
  *
  * That is right since the image follows from the boundary and the calls: equal builds give equal images.
  *
- * Can be compared: tasks, intermediates, automatic scopes, barriers, buffers that the build names. Any other call ends the comparison, and a build
+ * Can be compared: tasks, intermediates, automatic scopes, barriers, bodies that are found, buffers that the build names. Any other call ends the comparison, and a build
  * that makes one is not compared with the next. A program that is never the same does not try each time: after k failures in a row
  * 2^(k-1) - 1 builds, 63 at most, are made without looking.
  *
@@ -50,7 +50,7 @@ bool hbg__repeat_end(struct hbg_graph *g);
 void hbg__repeat_keep(struct hbg_graph *g);
 
 /* notes.c: what the records of a build do not tell. A note names the call that comes after it, by how many tasks there were. */
-enum hbg__note_kind { HBG__NOTE_LIST, HBG__NOTE_ALLOC, HBG__NOTE_SCOPE_BEGIN, HBG__NOTE_SCOPE_END, HBG__NOTE_BARRIER };
+enum hbg__note_kind { HBG__NOTE_LIST, HBG__NOTE_ALLOC, HBG__NOTE_SCOPE_BEGIN, HBG__NOTE_SCOPE_END, HBG__NOTE_BARRIER, HBG__NOTE_SUBMISSION };
 struct hbg__note { uint32_t at, kind, count, first; };     /* count: of a list; first: the first of its words */
 
 /* An intermediate; is it this one; and what to ask for to get it again. */
@@ -61,5 +61,14 @@ enum hbg_dtype hbg__noted_alloc(const struct hbg_graph *g, const struct hbg__not
 void hbg__note_call(struct hbg_graph *g, enum hbg__note_kind kind);
 /* Kinds and explicit edges of a list that the signature of its kernel does not tell. */
 void hbg__note_list(struct hbg_graph *g, struct hbg_arg_list list);
+/* The same behind two words more. */
+void hbg__note_words(struct hbg_graph *g, enum hbg__note_kind kind, uint32_t first, uint32_t second, struct hbg_arg_list list);
+
+/* repeat_body.c. False: it is another body or another list, and nothing was submitted. */
+struct hbg__call;
+struct hbg__known;
+bool hbg__repeat_subgraph(struct hbg__call *call, struct hbg_task *task);
+void hbg__note_submission(struct hbg_graph *g, const struct hbg__known *known, struct hbg_arg_list list);
+bool hbg__repeat_can_submit(const struct hbg_graph *g, const struct hbg__known *known);
 
 #endif /* HBG_GRAPH_REPEAT_H */

@@ -180,13 +180,19 @@ static struct hbg_task call_body(struct hbg__call *call, enum way way, bool whol
 struct hbg_task hbg_subgraph(struct hbg_graph *g, struct hbg_key key, hbg_build_fn *fn, struct hbg_arg_list list)
 {
     if (!g) return (struct hbg_task){ UINT32_MAX, 0 };
-    if (!hbg__repeat_forbid(g)) return no_task(g);
     if (!check_call(g, key.name ? key.name : "", &key, fn, list)) return no_task(g);
     const struct hbg__body *around = g->input->body;
     struct hbg__call call = { .g = g, .fn = fn, .list = list,
                               .key = { .kernel_set = g->input->kernel_set, .fn = fn, .name = key.name, .params = key.params, .params_size = key.params_size } };
+    struct hbg_task task;
+    if (HBG_UNLIKELY(g->repeat.is_on)) {
+        if (hbg__repeat_subgraph(&call, &task)) return task;
+        if (!hbg__repeat_leave(g)) return no_task(g);
+    }
     bool wholes = false, too_deep = around && around->depth >= HBG__BODY_DEPTH_MAX, in_place = !g->input->definitions || too_deep;
     if (too_deep) g->recording->too_deep = true;
+    bool possible = g->repeat.is_possible;
+    g->repeat.is_possible = false;
     if (in_place) return call_body(&call, IN_PLACE, false, NULL);
     const struct hbg__known *known = hbg__match(&call, &in_place, &wholes);
     if (g->failed) {
@@ -195,5 +201,8 @@ struct hbg_task hbg_subgraph(struct hbg_graph *g, struct hbg_key key, hbg_build_
     }
     if (!known) return call_body(&call, in_place ? IN_PLACE : RECORD, wholes, NULL);
     bool other_body = known->definition->key.fn != fn;
-    return other_body || is_due(g) ? call_body(&call, VERIFY, false, known) : hbg__submit_definition(&call, known);
+    if (other_body || is_due(g)) return call_body(&call, VERIFY, false, known);
+    g->repeat.is_possible = possible;
+    hbg__note_submission(g, known, list);
+    return hbg__submit_definition(&call, known);
 }

@@ -45,12 +45,12 @@ static void check_all(const struct device_kind *kind, const struct hbg_device_op
 {
     struct hbg_device *device = device_open(kind->spec, options), *twin = device_open(kind->spec, options);
     for (int i = 0; i < test_scaled(count); i++) {
-        struct attempt attempt = { .device = device, .way = { .rounds = ROUNDS, .told = i % 2, .changes = test_seed(seed) + (uint64_t)i, .bodies = bodies ? bodies + (uint64_t)i : 0 } };
+        struct attempt attempt = { .device = device, .way = { .rounds = bodies ? 2 * ROUNDS : ROUNDS, .told = i % 2, .changes = test_seed(seed) + (uint64_t)i, .bodies = bodies ? bodies + (uint64_t)i : 0 } };
         attempt.way.twin = taste->buffers ? NULL : twin;
         check(&attempt, test_seed(seed) + (uint64_t)i, taste);
     }
     struct hbg_counters counters = counters_of(device);
-    assert_true(counters.builds_repeated * 6 > counters.builds);
+    assert_true(counters.builds_repeated * (bodies ? 20 : 6) > counters.builds);
     assert_int_equal(counters_of(twin).builds_repeated, 0);
     device_close(twin);
     device_close(device);
@@ -84,6 +84,16 @@ static void graphs_in_a_small_heap(struct hbg_device *unused, const struct devic
     check_all(kind, &options, 60, 150000000, &taste, 0);
 }
 
+/* Half of the steps stand in bodies, nested up to three deep. */
+static void graphs_with_bodies(struct hbg_device *unused, const struct device_kind *kind)
+{
+    const struct graph_taste plain = { .op_min = 1, .op_max = 80, .window_bytes = 400, .intermediates = 3, .repeatable = true };
+    const struct graph_taste all = { .op_min = 5, .op_max = 120, .window_bytes = 300, .buffers = 2, .intermediates = 8, .scopes = true, .orders = true, .repeatable = true };
+    (void)unused;
+    check_all(kind, NULL, 80, 170000000, &plain, 171000000);
+    check_all(kind, NULL, 80, 180000000, &all, 181000000);
+}
+
 static void long_graphs(struct hbg_device *unused, const struct device_kind *kind)
 {
     const struct graph_taste taste = { .op_min = 800, .op_max = 2500, .window_bytes = 3000, .intermediates = 4, .repeatable = true };
@@ -94,7 +104,7 @@ static void long_graphs(struct hbg_device *unused, const struct device_kind *kin
 int main(void)
 {
     static const struct device_test tests[] = {
-        DEVICE_TEST(plain_graphs), DEVICE_TEST(graphs_with_scopes_and_orders), DEVICE_TEST(graphs_in_a_small_heap), DEVICE_TEST(long_graphs),
+        DEVICE_TEST(plain_graphs), DEVICE_TEST(graphs_with_scopes_and_orders), DEVICE_TEST(graphs_in_a_small_heap), DEVICE_TEST(long_graphs), DEVICE_TEST(graphs_with_bodies),
     };
     return DEVICE_TESTS_RUN(tests);
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/hash.h"
 #include "base/rng.h"
 #include "support/program.h"
 
@@ -74,6 +75,7 @@ static struct hbg_region attached(struct hbg_region root, struct hbg_region view
 /* Steps that are being submitted: all of a build, or those of a body; from `low` on they can be named. */
 struct part {
     struct driver *driver;
+    uint64_t steps;                                     /* of a body: a hash of what it submits, since bodies of one key are the same */
     int low, from, to, depth;
     int window[GRAPH_WINDOW_MAX], window_count;         /* of a body: what its boundary positions are */
     struct hbg__rng rng;
@@ -127,6 +129,25 @@ static void add_window(struct part *inner, int window)
     inner->window[inner->window_count++] = window;
 }
 
+static uint64_t hash_steps(const struct plan *plan, int from, int to)
+{
+    uint64_t hash = 0;
+    for (int s = from; s < to; s++) {
+        const struct step *step = &plan->step[s];
+        uint64_t words[] = { (uint64_t)step->kind, (uint64_t)step->label, (uint64_t)step->access_count, (uint64_t)step->after_count };
+        hash = hbg__hash_bytes(words, sizeof words, hash);
+        hash = hbg__hash_bytes(step->after, (size_t)step->after_count * sizeof *step->after, hash);
+        for (int i = 0; i < step->access_count; i++) {
+            const struct graph_access *access = &step->access[i];
+            uint64_t view[] = { (uint64_t)access->window, (uint64_t)access->mode, access->view.dtype, access->view.rank, (uint64_t)access->view.offset_bytes };
+            hash = hbg__hash_bytes(view, sizeof view, hash);
+            hash = hbg__hash_bytes(access->view.shape, access->view.rank * sizeof(int64_t), hash);
+            hash = hbg__hash_bytes(access->view.stride_bytes, access->view.rank * sizeof(int64_t), hash);
+        }
+    }
+    return hash;
+}
+
 /* Submit some steps from `at` on as a body; returns the first one behind them. What comes after one of them comes after all. */
 static int submit_as_body(struct hbg_graph *g, struct part *part, int at, const struct hbg_region *root)
 {
@@ -135,6 +156,7 @@ static int submit_as_body(struct hbg_graph *g, struct part *part, int at, const 
     int length = 1 + (int)hbg__rng_below(&part->rng, 9);
     while (inner.to < part->to && inner.to < at + length && is_plain(&plan->step[inner.to])) inner.to++;
     if (inner.to == at) return at;
+    inner.steps = hash_steps(plan, at, inner.to);
     struct hbg_arg list[GRAPH_WINDOW_MAX + 9 * GRAPH_AFTER_MAX];
     size_t n = 0;
     for (int s = at; s < inner.to; s++)
