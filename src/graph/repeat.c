@@ -43,6 +43,7 @@ uint32_t hbg__repeat_name(struct hbg_graph *g, const struct hbg_view_arg *was, c
     uint64_t size_bytes;
     bool foreign, plain = (r->flags & ~(writes ? 0u : HBG_REGION_READ_ONLY)) == HBG_REGION_BUFFER;
     if (!plain || was->base != HBG__BASE_BOUNDARY + recording->boundary_count + recording->named_count) return HBG__NIL;
+    if (recording->named[recording->named_count].handle != r->storage) return HBG__NIL;         /* what the last build named stands there still */
     if (hbg__map_u64_find(&g->buffer_map, r->storage) || !ops->find(ops->user, r->storage, &size_bytes, &foreign)) return HBG__NIL;
     const struct hbg__storage *s = hbg__storage_of(g, r, -1);
     return s ? hbg__storage_index(g, s) : HBG__NIL;
