@@ -87,6 +87,9 @@ bool hbg__bench_wants(const struct bench *b, const char *name);
 /* Adds a case, with its target where one is published. `of` is borrowed until the cases are measured. */
 struct bench_case *hbg__bench_add(struct bench *b, const char *name, const char *unit, uint32_t workers, bench_run_fn *run, void *of);
 
+/* The same, of builds that are made from the start ("hbg, made") or, as usual, compared with the last one ("hbg"). */
+struct bench_case *hbg__bench_add_way(struct bench *b, const char *name, bool made, const char *unit, uint32_t workers, bench_run_fn *run, void *of);
+
 /* The same for a runtime by its name, of a case that is not measured in batches. */
 struct bench_case *hbg__bench_add_beside(struct bench *b, const char *name, const char *runtime, const char *unit, uint32_t workers);
 

@@ -71,8 +71,10 @@ static enum hbg_status make_programs(struct bench *b, struct bench_dag *d, struc
     options.kernels = d->kernel;
     options.kernel_count = 2 * (d->dag->read_most + 1);
     options.error = &b->error;
-    for (int mode = 0; mode < 2 && !status; mode++) {
+    for (int mode = 0; mode < BENCH_OWN_MODES && !status; mode++) {
+        if (mode == BENCH_SUBMIT) continue;
         options.pure_build = mode == BENCH_AGAIN;
+        options.builds_anew = mode == BENCH_MADE;
         status = hbg_program_create(device, &options, &d->program[mode]);
     }
     return status;
@@ -105,7 +107,7 @@ bool hbg__bench_dag_open(struct bench *b, struct bench_dag *d, struct hbg_device
 
 void hbg__bench_dag_close(struct bench_dag *d)
 {
-    for (int mode = 0; mode < 2; mode++) hbg_program_destroy(d->program[mode]);
+    for (int mode = 0; mode < BENCH_OWN_MODES; mode++) hbg_program_destroy(d->program[mode]);
     hbg_buffer_destroy(d->buffer);
     free(d->kernel);
     free(d->signatures);
@@ -128,7 +130,8 @@ enum hbg_status hbg__bench_dag_run(struct bench_dag *d, enum bench_mode mode, ui
 bool hbg__bench_dag_check(struct bench *b, struct bench_dag *d)
 {
     uint64_t ns, edges = d->dag->first[d->dag->task_count];
-    for (int mode = 0; mode < 2; mode++) {
+    for (int mode = 0; mode < BENCH_OWN_MODES; mode++) {
+        if (mode == BENCH_SUBMIT) continue;
         hbg__work_check_begin(&d->work);
         enum hbg_status status = hbg__bench_dag_run(d, (enum bench_mode)mode, &ns);
         uint64_t wrong = hbg__work_check_end(&d->work);

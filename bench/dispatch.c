@@ -69,7 +69,7 @@ static bool open_case(struct bench *b, struct row *row, uint32_t workers, const 
 {
     struct bench_size size = { 0, 0 };
     struct bench_program *p = &row->made[row->count];
-    if (!hbg__bench_program_open(b, &row->stage, p, shape, shape->build, &size, sizeof size, true)) return false;
+    if (!hbg__bench_program_open(b, &row->stage, p, shape, shape->build, &size, sizeof size, BENCH_AGAIN)) return false;
     row->count++;
     hbg__bench_add(b, shape->name, "ns/task", workers, run_case, p)->has_cold = true;
     return open_beside(b, row, shape, p);

@@ -31,15 +31,20 @@ struct bench_case *hbg__bench_add_beside(struct bench *b, const char *name, cons
     snprintf(c->runtime, sizeof c->runtime, "%s", runtime);
     for (size_t i = 0; i < sizeof bench_targets / sizeof bench_targets[0]; i++) {
         const struct bench_target *t = &bench_targets[i];
-        if (strcmp(t->bench, b->name) == 0 && strcmp(t->name, name) == 0 && strcmp(t->runtime, runtime) == 0 && t->workers == workers)
-            c->target = t->value;
+        bool same_way = strcmp(t->runtime, runtime) == 0 || (strcmp(runtime, "hbg, made") == 0 && strcmp(t->runtime, "hbg, again") != 0);
+        if (strcmp(t->bench, b->name) == 0 && strcmp(t->name, name) == 0 && same_way && t->workers == workers) c->target = t->value;
     }
     return c;
 }
 
 struct bench_case *hbg__bench_add(struct bench *b, const char *name, const char *unit, uint32_t workers, bench_run_fn *run, void *of)
 {
-    struct bench_case *c = hbg__bench_add_beside(b, name, "hbg", unit, workers);
+    return hbg__bench_add_way(b, name, false, unit, workers, run, of);
+}
+
+struct bench_case *hbg__bench_add_way(struct bench *b, const char *name, bool made, const char *unit, uint32_t workers, bench_run_fn *run, void *of)
+{
+    struct bench_case *c = hbg__bench_add_beside(b, name, made ? "hbg, made" : "hbg", unit, workers);
     c->run = run;
     c->of = of;
     return c;

@@ -5,9 +5,9 @@
  *                              device buffer of its own but for one bound scalar, one of them inout; the lists are filled before
  *     node                     ns a task inside the build function, of a body of 1,000 under a key that is new each time
  *     shape=.. first           ns of hbg_run_prepare, discrete memory: all keys are new
- *     shape=.. warm            all are known; the build function is called
+ *     shape=.. warm            all are known; the build function is called, and compared with the last build ("hbg") or made ("hbg, made")
  *     shape=.. program         the program is pure: nothing is built
- *     shape=.. plain           the build function submits the same tasks one by one
+ *     shape=.. plain           the build function submits the same tasks one by one, from the start
  *     device node, plain       ns a task of shape=qwen3 on the device, as replayed bodies and one by one, kernels empty; and the ratio of
  *                              two such runs one after the other
  *     tail                     ns that a layer of shape=qwen3 takes longer as a body, kernels of 1 to 2 us: two runs one after the other
@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "bench/bench.h"
+#include "bench/run_mode.h"
 #include "workloads/shapes/replay_shapes.h"
 
 enum { VALUES_MAX = 256, SETS = 16, CELL = 16, WORKERS_MAX = 2 };
@@ -229,7 +230,7 @@ static bool create(struct bench *b, struct stage *s, struct hbg_program_options 
     return status == HBG_OK || hbg__bench_fail(b, o->name, status);
 }
 
-static bool open_shape(struct bench *b, struct stage *s, struct replay_case *r, enum replay_shape_id id, const struct hbg_kernel *kernels, bool plain, bool pure,
+static bool open_shape(struct bench *b, struct stage *s, struct replay_case *r, enum replay_shape_id id, const struct hbg_kernel *kernels, bool plain, enum bench_mode mode,
                        struct hbg_program **program)
 {
     struct clocked params = { { id, plain, &r->serial }, &r->elapsed_ns };
@@ -242,11 +243,12 @@ static bool open_shape(struct bench *b, struct stage *s, struct replay_case *r, 
     o.params_size = sizeof params;
     o.kernels = kernels;
     o.kernel_count = REPLAY_KERNELS;
-    o.pure_build = pure;
+    o.pure_build = mode == BENCH_AGAIN;
+    o.builds_anew = mode == BENCH_MADE;
     return create(b, s, &o, program);
 }
 
-static bool open_submissions(struct bench *b, struct stage *s, struct replay_case *r, uint32_t values)
+static bool open_submissions(struct bench *b, struct stage *s, struct replay_case *r, uint32_t values, bool made)
 {
     struct submissions params = { &r->elapsed_ns, values, 8000 / values };
     struct hbg_program_options o = HBG_OPTIONS(program_options);
@@ -262,37 +264,40 @@ static bool open_submissions(struct bench *b, struct stage *s, struct replay_cas
     o.params_size = sizeof params;
     o.kernels = update_kernels;
     o.kernel_count = 1;
+    o.builds_anew = made;
     return create(b, s, &o, &r->program);
 }
 
 /* ---- the cases ---- */
 
-enum { SUBMISSIONS = 3, WAYS = 4, SHAPES = 2, ON_DEVICE = 4, CASES = SUBMISSIONS + 1 + SHAPES * WAYS + WORKERS_MAX * ON_DEVICE };
+enum { SUBMISSIONS = 3, WAYS = 5, SHAPES = 2, ON_DEVICE = 4, CASES = 2 * SUBMISSIONS + 1 + SHAPES * WAYS + WORKERS_MAX * ON_DEVICE };
 struct work { struct stage values, build, prepare, device[WORKERS_MAX]; struct replay_case made[CASES]; uint32_t count; };
 
 static bool add_builds(struct bench *b, struct work *w)
 {
     static const struct { const char *name; uint32_t values; } submissions[SUBMISSIONS] = { { "submission", 8 }, { "submission=64", 64 }, { "submission=256", 256 } };
-    for (uint32_t i = 0; i < SUBMISSIONS; i++) {
+    for (uint32_t i = 0; i < 2 * SUBMISSIONS; i++) {
         struct replay_case *r = &w->made[w->count];
-        if (!hbg__bench_wants(b, submissions[i].name)) continue;
+        bool from_start = i % 2;
+        if (!hbg__bench_wants(b, submissions[i / 2].name)) continue;
         w->count++;
-        if (!open_submissions(b, &w->values, r, submissions[i].values)) return false;
-        hbg__bench_add(b, submissions[i].name, "ns", 1, run_build, r);
+        if (!open_submissions(b, &w->values, r, submissions[i / 2].values, from_start)) return false;
+        hbg__bench_add_way(b, submissions[i / 2].name, from_start, "ns", 1, run_build, r);
     }
     if (!hbg__bench_wants(b, "node")) return true;
     struct replay_case *r = &w->made[w->count++];
     r->units = hbg__replay_tasks(REPLAY_BODY_OF_1000);
     r->is_new = true;
     hbg__bench_add(b, "node", "ns", 1, run_build, r);
-    return open_shape(b, &w->build, r, REPLAY_BODY_OF_1000, hbg__replay_kernels, false, false, &r->program);
+    return open_shape(b, &w->build, r, REPLAY_BODY_OF_1000, hbg__replay_kernels, false, BENCH_ANEW, &r->program);
 }
 
 static bool add_prepares(struct bench *b, struct work *w)
 {
     static const char *const shape[SHAPES] = { [REPLAY_QWEN3] = "qwen3", [REPLAY_DSV4] = "dsv4" };
-    static const struct { const char *name; bool is_new, pure, plain; } ways[WAYS] = {
-        { "first", true, false, false }, { "warm", false, false, false }, { "program", false, true, false }, { "plain", false, false, true }
+    static const struct { const char *name; bool is_new, plain; enum bench_mode mode; } ways[WAYS] = {
+        { "first", true, false, BENCH_ANEW }, { "warm", false, false, BENCH_ANEW }, { "warm", false, false, BENCH_MADE },
+        { "program", false, false, BENCH_AGAIN }, { "plain", false, true, BENCH_MADE }
     };
     for (uint32_t i = 0; i < SHAPES * WAYS; i++) {
         struct replay_case *r = &w->made[w->count];
@@ -301,8 +306,8 @@ static bool add_prepares(struct bench *b, struct work *w)
         if (!hbg__bench_wants(b, name)) continue;
         w->count++;
         r->is_new = ways[i % WAYS].is_new;
-        if (!open_shape(b, &w->prepare, r, (enum replay_shape_id)(i / WAYS), hbg__replay_kernels, ways[i % WAYS].plain, ways[i % WAYS].pure, &r->program)) return false;
-        hbg__bench_add(b, name, "ns", 1, run_prepare, r);
+        if (!open_shape(b, &w->prepare, r, (enum replay_shape_id)(i / WAYS), hbg__replay_kernels, ways[i % WAYS].plain, ways[i % WAYS].mode, &r->program)) return false;
+        hbg__bench_add_way(b, name, ways[i % WAYS].mode == BENCH_MADE && !ways[i % WAYS].plain, "ns", 1, run_prepare, r);
     }
     return true;
 }
@@ -321,8 +326,8 @@ static bool add_device(struct bench *b, struct work *w, uint32_t workers)
         if (!hbg__bench_wants(b, cases[i].name) || (cases[i].slow && workers < WORKERS_MAX)) continue;
         w->count++;
         r->units = cases[i].slow ? hbg__replay_layers(REPLAY_QWEN3) : hbg__replay_tasks(REPLAY_QWEN3);
-        if (cases[i].replayed && !open_shape(b, s, r, REPLAY_QWEN3, kernels, false, true, &r->program)) return false;
-        if (cases[i].plain && !open_shape(b, s, r, REPLAY_QWEN3, kernels, true, true, plain)) return false;
+        if (cases[i].replayed && !open_shape(b, s, r, REPLAY_QWEN3, kernels, false, BENCH_AGAIN, &r->program)) return false;
+        if (cases[i].plain && !open_shape(b, s, r, REPLAY_QWEN3, kernels, true, BENCH_AGAIN, plain)) return false;
         struct bench_case *c = hbg__bench_add(b, cases[i].name, cases[i].run == run_ratio ? "ratio" : "ns", workers, cases[i].run, r);
         if (cases[i].run == run_difference) c->minus_ns = &r->plain_ns;
     }

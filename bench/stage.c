@@ -39,7 +39,7 @@ bool hbg__bench_stage_close(struct bench *b, struct bench_stage *stage)
 }
 
 bool hbg__bench_program_open(struct bench *b, struct bench_stage *stage, struct bench_program *p, const struct bench_shape *shape,
-                             hbg_build_fn *build, const void *params, size_t params_size, bool pure)
+                             hbg_build_fn *build, const void *params, size_t params_size, enum bench_mode mode)
 {
     struct hbg_program_options options = HBG_OPTIONS(program_options);
     options.name = shape->name;
@@ -48,7 +48,8 @@ bool hbg__bench_program_open(struct bench *b, struct bench_stage *stage, struct 
     options.params_size = params_size;
     options.kernels = hbg__bench_kernels;
     options.kernel_count = hbg__bench_kernel_count();
-    options.pure_build = pure;
+    options.pure_build = mode == BENCH_AGAIN;
+    options.builds_anew = mode == BENCH_MADE;
     options.error = &b->error;
     for (uint32_t i = 0; i < shape->buffers; i++) {
         struct hbg_region x = hbg_buffer_region(stage->buffer[i], 0, HBG_F32, shape->extent);

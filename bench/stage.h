@@ -7,6 +7,7 @@
 #define HBG_BENCH_STAGE_H
 
 #include "bench/bench.h"
+#include "bench/run_mode.h"
 #include "bench/shapes.h"
 
 enum { BENCH_BUFFERS_MAX = 64 };
@@ -30,9 +31,9 @@ bool hbg__bench_stage_open(struct bench *b, struct bench_stage *stage, const cha
 /* Programs go first. False: the device did not close. */
 bool hbg__bench_stage_close(struct bench *b, struct bench_stage *stage);
 
-/* What is built for `shape` by `build` (params are copied). False: said why. */
+/* What is built for `shape` by `build` (params are copied): BENCH_AGAIN, BENCH_ANEW or BENCH_MADE. False: said why. */
 bool hbg__bench_program_open(struct bench *b, struct bench_stage *stage, struct bench_program *p, const struct bench_shape *shape,
-                             hbg_build_fn *build, const void *params, size_t params_size, bool pure);
+                             hbg_build_fn *build, const void *params, size_t params_size, enum bench_mode mode);
 void hbg__bench_program_close(struct bench_program *p);
 
 #endif /* HBG_BENCH_STAGE_H */

@@ -3,6 +3,8 @@
  *
  * Beside it: oneTBB's nodes and edges, made by hand, and StarPU's tasks, inferred. OpenMP runs tasks while it takes them.
  *
+ * "hbg": the build is compared with the last one, which submitted the same. "hbg, made": it is made from the start, as where each is another one.
+ *
  * The clock is read around the shape's own build function, inside the program's. A run is built and not launched.
  */
 #include <string.h>
@@ -38,7 +40,7 @@ static const struct { const char *name; enum bench_shape_id shape; struct bench_
     { "reshaped, askew", BENCH_ASKEW, { 0, 0 }, false },
     { "1000 x 1000", BENCH_MANY_TO_MANY, { 0, 0 }, false },
 };
-enum { CASES = sizeof cases / sizeof cases[0] };
+enum { CASES = sizeof cases / sizeof cases[0], PROGRAMS = 2 * CASES };
 
 static void build_clocked(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
@@ -63,7 +65,7 @@ static enum hbg_status run_case(struct bench_case *c, uint64_t *ns, uint64_t *un
     return status ? status : end == HBG_E_CANCELLED ? HBG_OK : end;
 }
 
-static bool open_case(struct bench *b, struct bench_stage *stage, struct submit_case *s, size_t i)
+static bool open_case(struct bench *b, struct bench_stage *stage, struct submit_case *s, size_t i, bool made)
 {
     const struct bench_shape *shape = hbg__bench_shape(cases[i].shape);
     struct clocked params;
@@ -71,8 +73,8 @@ static bool open_case(struct bench *b, struct bench_stage *stage, struct submit_
     params.build = shape->build;
     params.size = cases[i].size;
     params.elapsed_ns = &s->elapsed_ns;
-    if (!hbg__bench_program_open(b, stage, &s->program, shape, build_clocked, &params, sizeof params, false)) return false;
-    hbg__bench_add(b, cases[i].name, "ns/task", 1, run_case, s);
+    if (!hbg__bench_program_open(b, stage, &s->program, shape, build_clocked, &params, sizeof params, made ? BENCH_MADE : BENCH_ANEW)) return false;
+    hbg__bench_add_way(b, cases[i].name, made, "ns/task", 1, run_case, s);
     return true;
 }
 
@@ -89,7 +91,7 @@ static bool open_beside(struct bench *b, struct bench_besides *besides, const st
 
 bool hbg__bench_submit(struct bench *b)
 {
-    static struct submit_case made[CASES];
+    static struct submit_case programs[PROGRAMS];
     static struct bench_besides besides;
     struct bench_stage stage;
     enum bench_shape_id shapes[CASES];
@@ -101,12 +103,12 @@ bool hbg__bench_submit(struct bench *b)
     }
     hbg__bench_besides_open(b, &besides, 1);
     bool good = hbg__bench_stage_open(b, &stage, "cpu:workers=1,memory=unified", shapes, wanted_count);
-    while (good && count < wanted_count) {
-        good = open_case(b, &stage, &made[count], wanted[count]) && open_beside(b, &besides, hbg__bench_shape(shapes[count]));
-        count++;
+    for (size_t i = 0; i < wanted_count && good; i++) {
+        for (int made = 0; made < 2 && good; made++) good = open_case(b, &stage, &programs[count++], wanted[i], made);
+        good = good && open_beside(b, &besides, hbg__bench_shape(shapes[i]));
     }
     if (good) good = hbg__bench_measure(b);
-    while (count > 0) hbg__bench_program_close(&made[--count].program);
+    while (count > 0) hbg__bench_program_close(&programs[--count].program);
     hbg__bench_besides_close(&besides);
     return hbg__bench_stage_close(b, &stage) && good;
 }

@@ -107,11 +107,12 @@ static bool take_request(const struct typed *typed, struct run_request *request,
 {
     enum { ROUNDS_MOST = 1000000000 };
 
-    if (strcmp(typed->replay, "on") != 0 && strcmp(typed->replay, "off") != 0) {
-        hbg__cli_error("run", "--replay: `%s` is neither on nor off", typed->replay);
+    request->replay = strcmp(typed->replay, "on") == 0;
+    request->compares = request->replay || strcmp(typed->replay, "compare") == 0;
+    if (!request->compares && strcmp(typed->replay, "off") != 0) {
+        hbg__cli_error("run", "--replay: `%s` is none of on, compare, off", typed->replay);
         return false;
     }
-    request->replay = strcmp(typed->replay, "on") == 0;
     request->device = typed->device;
     request->verify = typed->verify;
     request->explain = typed->explain;
@@ -308,7 +309,7 @@ int hbg__cmd_run(int argc, char **argv)
         { "--device", &typed.device, NULL, "SPEC  device, e.g. cpu:workers=2,memory=discrete (cpu)" },
         { "--rounds", &typed.rounds, NULL, "N  timed rounds (10)" },
         { "--warmup", &typed.warmup, NULL, "N  rounds before them (2)" },
-        { "--replay", &typed.replay, NULL, "on|off  off: every round is built (on)" },
+        { "--replay", &typed.replay, NULL, "on|compare|off  compare: every round is built, and compared with the last build; off: from the start (on)" },
         { "--verify", NULL, &typed.verify, "compare with the reference, and all rounds bit by bit" },
         { "--explain", NULL, &typed.explain, "say why runs were built rather than replayed, and bodies recorded" },
         { "--seed", &typed.seed, NULL, "S  seed of random inputs (1)" },

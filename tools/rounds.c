@@ -229,7 +229,7 @@ static void give_up(struct series *r)
     }
 }
 
-static bool create_program(struct series *r, bool replay, struct hbg_program **program)
+static bool create_program(struct series *r, bool replay, bool compares, struct hbg_program **program)
 {
     const struct hbg_workload *w = &r->setup->workload;
     struct hbg_error error = no_error();
@@ -243,6 +243,7 @@ static bool create_program(struct series *r, bool replay, struct hbg_program **p
     o.kernels = w->kernels;
     o.kernel_count = w->kernel_count;
     o.pure_build = replay;
+    o.builds_anew = !compares;
     o.error = &error;
     status = hbg_program_create(r->device, &o, program);
     return status == HBG_OK || failed(r->outcome, "program", status, &error);
@@ -268,7 +269,7 @@ static bool run_rounds(struct series *r)
     bool good;
 
     r->outcome->explanation.pure = q->replay && r->setup->workload.pure_build;
-    if (!create_program(r, r->outcome->explanation.pure, &program))
+    if (!create_program(r, r->outcome->explanation.pure, q->compares, &program))
         return false;
     hbg__progress_begin(&progress, "round", total);
     good = true;
@@ -301,7 +302,7 @@ static bool run_built(struct series *r)
     struct hbg_result result;
     bool good = true;
 
-    if (!create_program(r, false, &program))
+    if (!create_program(r, false, false, &program))
         return false;
     for (int i = 0; good && i < 2; i++)
         good = start(r, program, &r->lane[0], "built") && finish(r, &r->lane[0], i > 0, &result);

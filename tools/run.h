@@ -21,7 +21,9 @@
 struct run_request {
     const char *device;
     uint64_t rounds, warmup;
-    bool verify, replay, explain;
+    bool verify, explain;
+    bool replay;                        /* rounds of a pure build are replayed */
+    bool compares;                      /* a build may be compared with the last one */
     const char *trace_to;               /* NULL: as the environment says */
     enum hbg_trace_level trace;
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* budget_bench.c - runs whose instructions are counted, for tests/cli/budget_test.py: nothing here depends on time.
  *
- *     submit    the graph is built, prepared and dropped
+ *     submit    the graph is built from the start, prepared and dropped
+ *     repeat    the same, but compared with the last build
  *     execute   a replayed graph of empty kernels runs on one worker, which never spins
  *
  * Each case is run `1 + MORE` times in two calls of hbg__budget_measure(), 1 and MORE: callgrind writes its count down after each. The
@@ -26,15 +27,20 @@
 
 enum { MORE = 3 };
 
-static const struct budget_case { const char *name; enum bench_shape_id shape; struct bench_size size; bool submits; } cases[] = {
-    { "submit args=0", BENCH_ARGS, { 20000, 0 }, true }, { "submit args=1", BENCH_ARGS, { 20000, 1 }, true },
-    { "submit args=2", BENCH_ARGS, { 20000, 2 }, true }, { "submit args=3", BENCH_ARGS, { 20000, 3 }, true },
-    { "submit args=4", BENCH_ARGS, { 20000, 4 }, true }, { "submit cholesky", BENCH_CHOLESKY, { 0, 0 }, true },
-    { "submit gemm", BENCH_GEMM, { 0, 0 }, true }, { "submit wavefront", BENCH_WAVEFRONT, { 0, 0 }, true },
-    { "submit layered", BENCH_LAYERED, { 0, 0 }, true },
-    { "execute chain", BENCH_CHAIN, { 0, 0 }, false }, { "execute independent", BENCH_INDEPENDENT, { 0, 0 }, false },
-    { "execute wavefront", BENCH_WAVEFRONT, { 0, 0 }, false }, { "execute cholesky", BENCH_CHOLESKY, { 0, 0 }, false },
-    { "execute tree", BENCH_TREE, { 0, 0 }, false }, { "execute random", BENCH_RANDOM, { 0, 0 }, false },
+static const struct budget_case { const char *name; enum bench_shape_id shape; struct bench_size size; enum bench_mode mode; } cases[] = {
+    { "submit args=0", BENCH_ARGS, { 20000, 0 }, BENCH_MADE }, { "submit args=1", BENCH_ARGS, { 20000, 1 }, BENCH_MADE },
+    { "submit args=2", BENCH_ARGS, { 20000, 2 }, BENCH_MADE }, { "submit args=3", BENCH_ARGS, { 20000, 3 }, BENCH_MADE },
+    { "submit args=4", BENCH_ARGS, { 20000, 4 }, BENCH_MADE }, { "submit cholesky", BENCH_CHOLESKY, { 0, 0 }, BENCH_MADE },
+    { "submit gemm", BENCH_GEMM, { 0, 0 }, BENCH_MADE }, { "submit wavefront", BENCH_WAVEFRONT, { 0, 0 }, BENCH_MADE },
+    { "submit layered", BENCH_LAYERED, { 0, 0 }, BENCH_MADE },
+    { "repeat args=0", BENCH_ARGS, { 20000, 0 }, BENCH_ANEW }, { "repeat args=1", BENCH_ARGS, { 20000, 1 }, BENCH_ANEW },
+    { "repeat args=2", BENCH_ARGS, { 20000, 2 }, BENCH_ANEW }, { "repeat args=3", BENCH_ARGS, { 20000, 3 }, BENCH_ANEW },
+    { "repeat args=4", BENCH_ARGS, { 20000, 4 }, BENCH_ANEW }, { "repeat cholesky", BENCH_CHOLESKY, { 0, 0 }, BENCH_ANEW },
+    { "repeat gemm", BENCH_GEMM, { 0, 0 }, BENCH_ANEW }, { "repeat wavefront", BENCH_WAVEFRONT, { 0, 0 }, BENCH_ANEW },
+    { "repeat layered", BENCH_LAYERED, { 0, 0 }, BENCH_ANEW },
+    { "execute chain", BENCH_CHAIN, { 0, 0 }, BENCH_AGAIN }, { "execute independent", BENCH_INDEPENDENT, { 0, 0 }, BENCH_AGAIN },
+    { "execute wavefront", BENCH_WAVEFRONT, { 0, 0 }, BENCH_AGAIN }, { "execute cholesky", BENCH_CHOLESKY, { 0, 0 }, BENCH_AGAIN },
+    { "execute tree", BENCH_TREE, { 0, 0 }, BENCH_AGAIN }, { "execute random", BENCH_RANDOM, { 0, 0 }, BENCH_AGAIN },
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
@@ -54,7 +60,7 @@ enum hbg_status hbg__budget_measure(const struct budget_case *c, struct bench_pr
 __attribute__((noinline, noclone)) enum hbg_status hbg__budget_measure(const struct budget_case *c, struct bench_program *p, int runs, struct hbg_result *result)
 {
     enum hbg_status status = HBG_OK;
-    for (int i = 0; i < runs && !status; i++) status = c->submits ? submit(p, result) : hbg_run_sync(p->program, p->list, result);
+    for (int i = 0; i < runs && !status; i++) status = c->mode != BENCH_AGAIN ? submit(p, result) : hbg_run_sync(p->program, p->list, result);
     return status;
 }
 
@@ -63,8 +69,8 @@ static bool run_case(struct bench *b, struct bench_stage *stage, const struct bu
     const struct bench_shape *shape = hbg__bench_shape(c->shape);
     struct hbg_result result = HBG_OPTIONS(result);
     struct bench_program p;
-    if (!hbg__bench_program_open(b, stage, &p, shape, shape->build, &c->size, sizeof c->size, !c->submits)) return false;
-    enum hbg_status status = c->submits ? submit(&p, &result) : hbg_run_sync(p.program, p.list, &result);      /* warm */
+    if (!hbg__bench_program_open(b, stage, &p, shape, shape->build, &c->size, sizeof c->size, c->mode)) return false;
+    enum hbg_status status = c->mode != BENCH_AGAIN ? submit(&p, &result) : hbg_run_sync(p.program, p.list, &result);      /* warm */
     if (!status) status = hbg__budget_measure(c, &p, 1, &result);
     if (!status) status = hbg__budget_measure(c, &p, MORE, &result);
     hbg__bench_program_close(&p);

@@ -77,9 +77,9 @@ int main(int argc, char **argv)
         return 1;
     }
     bool good = hbg__bench_stage_open(&b, &stage, spec, shapes, 1);
-    if (good) good = hbg__bench_program_open(&b, &stage, &measured, shape, build, NULL, 0, false);
+    if (good) good = hbg__bench_program_open(&b, &stage, &measured, shape, build, NULL, 0, BENCH_MADE);
     if (good) {
-        good = hbg__bench_program_open(&b, &stage, &other, shape, build_other, NULL, 0, false);
+        good = hbg__bench_program_open(&b, &stage, &other, shape, build_other, NULL, 0, BENCH_MADE);
         enum hbg_status status = good ? before(argv[2], &measured, &other) : HBG_E_BUILD;
         if (good && !status) status = run_of(&measured, TASKS);
         if (good && status) good = hbg__bench_fail(&b, argv[2], status);

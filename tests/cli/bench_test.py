@@ -31,10 +31,14 @@ CASES["replay"] = {
     **{(name, workers): target for workers in (1, 2) for name, target in (("device node", None), ("device plain", None), ("device node / plain", 1.3))},
     ("tail", 2): None,
 }
-CASES = {bench: {(name, "hbg", workers): target for (name, workers), target in cases.items()} for bench, cases in CASES.items()}
+MADE = {"submit": set(CASES["submit"]), "bind": {(f"tasks={n}", 1) for n in (100, 1000, 10000, 100000)}, "dispatch": set(),
+        "replay": {(name, 1) for name in ("submission", "submission=64", "submission=256", "shape=qwen3 warm", "shape=dsv4 warm")}}
+CASES = {bench: {(name, runtime, workers): target for (name, workers), target in cases.items()
+                 for runtime in ("hbg", "hbg, made") if runtime == "hbg" or (name, workers) in MADE[bench]}
+         for bench, cases in CASES.items()}
 PATTERNS = {"trivial": (0.22, 0.4), "no_comm": None, "stencil_1d": (0.22, 0.4), "stencil_1d_periodic": None, "dom": (0.25, 0.5), "tree": (0.35, 0.6),
             "fft": (0.5, 0.6), "all_to_all": None, "nearest": (1.2, 1.8), "spread": None, "random_nearest": None}
-CASES["metg"] = {(name, f"hbg, {way}", 2): targets and targets[i] for name, targets in PATTERNS.items() for i, way in enumerate(("again", "anew"))}
+CASES["metg"] = {(name, f"hbg, {way}", 2): targets and targets[i > 0] for name, targets in PATTERNS.items() for i, way in enumerate(("again", "anew", "made"))}
 UNITS = {"submit": "ns/task", "bind": "ns", "dispatch": "ns/task", "metg": "us", "replay": "ns"}
 
 
@@ -85,7 +89,7 @@ def check_one_case(folder):
     lines = [line for line in done.stdout.splitlines() if line.startswith("tree ")]
     assert len(lines) == 2 and "target" in done.stdout, done.stdout
     done = run("bind", "--quick", "--case", "tasks=1000")       # targets stand as they are, not as powers of ten
-    assert re.search(r"^tasks=1000 +1 +\d+ +\d+ +\d+ +45000 +[\d.]+$", done.stdout, re.M), done.stdout
+    assert re.search(r"^tasks=1000 +hbg +1 +\d+ +\d+ +\d+ +45000 +[\d.]+ +-$", done.stdout, re.M), done.stdout
     assert "\ntargets are for a quiet machine of two cores; " in done.stdout, done.stdout
     assert all(line.split()[-3] in ("4", "9") for line in lines), lines
     with open(path, encoding="utf-8") as file:
@@ -102,14 +106,14 @@ def check_all(folder):
         outcome = read_json(file.read())
     assert outcome["bench"] == "all" and outcome["machine"]["load"] >= 0 and outcome["machine"]["begun"].startswith("20"), outcome["machine"]
     counts = {bench["bench"]: len(bench["results"]) for bench in outcome["benches"]}
-    assert set(counts) == set(CASES) | {"real"} and counts["real"] == 0 and counts["dispatch"] == 2 and counts["metg"] == 2 and counts["submit"] == 0, counts
+    assert set(counts) == set(CASES) | {"real"} and counts["real"] == 0 and counts["dispatch"] == 2 and counts["metg"] == 3 and counts["submit"] == 0, counts
     script = os.path.join(os.environ["HBG_SOURCE"], "scripts", "plot_bench.py")
     drawn = subprocess.run([sys.executable, script, path, plots], capture_output=True, text=True, check=True).stdout.split()
     assert {os.path.basename(name) for name in drawn} == {"dispatch-1.svg", "dispatch-2.svg", "metg-2.svg", "efficiency.svg"}, drawn
     for name in drawn:
         root = xml.etree.ElementTree.parse(name).getroot()
         assert root.tag.endswith("svg") and len(root) > 5, name
-    assert len(root.findall("{*}polyline")) == 2, name          # efficiency.svg: hbg again, hbg anew
+    assert len(root.findall("{*}polyline")) == 3, name          # efficiency.svg: hbg again, anew, made
 
 
 def check_real():

@@ -49,7 +49,7 @@ def read_budget():
     """(compiler, {case: {build: instructions}})"""
     text = BUDGET.read_text()
     compiler = re.search(r"^compiler: (.+)$", text, re.M).group(1)
-    rows = re.findall(r"^((?:submit|execute) \S+) +([\d.]+) +([\d.]+)$", text, re.M)
+    rows = re.findall(r"^((?:submit|repeat|execute) \S+) +([\d.]+) +([\d.]+)$", text, re.M)
     return compiler, {name: {"release": float(release), "checked": float(checked)} for name, release, checked in rows}
 
 

@@ -37,7 +37,7 @@ MISUSES = [
     (["run", "vector", "--trace", "-"], "hbg run: --trace: `-` is no file"),
     (["run", "vector", "depth=2"], "hbg run: workload vector has no parameter `depth`; "),
     (["run", "vector", "--verify", "--device", "null:workers=2"], "hbg run: the device null calls no kernels: there is nothing to verify"),
-    (["run", "vector", "--replay", "maybe"], "hbg run: --replay: `maybe` is neither on nor off"),
+    (["run", "vector", "--replay", "maybe"], "hbg run: --replay: `maybe` is none of on, compare, off"),
     (["run", "vector", "--exclusive", "--wait", "5"], "hbg run: the value of --wait stands behind an equals sign: --wait=5\n"),
     (["bench", "bind", "--exclusive", "--wait", "0.5"], "hbg bench: the value of --wait stands behind an equals sign: --wait=0.5\n"),
     (["run", "vector", "--verify=1"], "hbg run: option --verify takes no value"),
