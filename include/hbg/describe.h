@@ -30,7 +30,8 @@ extern "C" {
  *
  * Counts are of the graph itself, where nothing else is said: of a body that it submits, one task, and the edges of that.
  * Bytes of the image: those that travel to a device of its own memory. The history is what the host knew at the end of the build
- * of who wrote and who read what; `history_known` is 0 where another graph was built since, as in a replay.
+ * of who wrote and who read what; `history_known` is 0 where another graph was built since, as in a replay, and where
+ * the build was only compared with the last one.
  */
 struct hbg_graph_info {
     size_t size;

@@ -71,7 +71,7 @@ struct hbg__named {
     bool is_written;                                /* a storage: by a task that may write */
     bool is_argument;                               /* a buffer: an argument of a body lies in it, of this one or one around */
     int64_t lower;                                  /* of a storage of the build around: its first byte, from what the base table names, */
-    uint64_t size_bytes;                            /* and how many there are */
+    uint64_t size_bytes;                            /* and how many there are; of a buffer, its bytes */
 };
 
 /* What did not fit a definition: kinds, types and shapes; which arguments share storage; values; data. */
@@ -83,6 +83,7 @@ struct hbg__last {
     uint64_t owner;                                 /* the program's number */
     uint32_t serial;                                /* of the build */
     uint64_t task_count, reuse_edges;
+    bool names_buffers;
     uint32_t fails, rest;                           /* builds in a row that were other ones; builds that are made without looking */
 };
 

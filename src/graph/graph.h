@@ -151,6 +151,7 @@ struct hbg__repeat {
     bool is_tried;                      /* false: it was not worth while lately */
     bool is_on;                         /* all submits so far were the same */
     bool has_left;                      /* one was not */
+    uint32_t kept_buffers;              /* entries of the recording's `named` whose buffers are held, while calls are made again */
     bool is_possible;                   /* the next build can be compared with this one, as far as is known */
 };
 
@@ -408,6 +409,7 @@ void hbg__graph_looked_into(struct hbg_graph *g);
 /* ---- guard.c ---------------------------------------------------------------------------------------------------- */
 
 bool hbg__guards_begin(struct hbg_graph *g);
+bool hbg__guards_copy(struct hbg_graph *g);         /* the boundary that is built for; false: latched */
 /* The build depends on the value of scalar `position` of its boundary. False: latched. */
 bool hbg__guard_scalar(struct hbg_graph *g, uint32_t position, uint64_t bits);
 /* hbg_read() and hbg_guard() for calls that come from a body, or for it. */

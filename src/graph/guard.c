@@ -55,9 +55,8 @@ static bool guard_bytes(struct hbg_graph *g, struct hbg__guard guard, const void
 
 bool hbg__guards_begin(struct hbg_graph *g)
 {
-    const struct hbg__boundary *b = &g->input->boundary;
     struct hbg__guards *guards = g->recording->guards;
-    if (!g->input->record && (!g->repeat.is_possible || g->repeat.head)) return true;       /* the copy that was made stands for this one */
+    if (!g->input->record && (!g->repeat.is_possible || g->repeat.head)) return true;       /* hbg__repeat_leave() comes back to it */
     if (!guards) {
         guards = HBG__NEW(g->memory, struct hbg__guards);
         if (!guards) { hbg__graph_fail_memory(g, "guards"); return false; }
@@ -66,6 +65,13 @@ bool hbg__guards_begin(struct hbg_graph *g)
     }
     guards->count = 0;
     guards->bytes_used = 0;
+    return hbg__guards_copy(g);
+}
+
+bool hbg__guards_copy(struct hbg_graph *g)
+{
+    const struct hbg__boundary *b = &g->input->boundary;
+    struct hbg__guards *guards = g->recording->guards;
     if (!hbg__graph_reserve(g, (void **)&guards->arg, &guards->arg_capacity, b->arg_count, sizeof *guards->arg) ||
         !hbg__graph_reserve(g, (void **)&guards->group, &guards->group_capacity, b->group_count, sizeof *guards->group)) return false;
     if (b->arg_count) memcpy(guards->arg, b->arg, b->arg_count * sizeof *b->arg);
@@ -503,6 +509,16 @@ static bool changed_groups(const struct hbg__recording *r, const struct hbg__bou
         if (was != is && (names_buffer(r, was) || names_buffer(r, is))) return missed(miss, arg_of_group(b, k), "its buffer, one which the build names");
     }
     return false;
+}
+
+bool hbg__boundary_is_same(const struct hbg__recording *recording, const struct hbg__boundary *b)
+{
+    const struct hbg__guards *guards = recording->guards;
+    for (uint32_t i = 0; i < b->arg_count; i++)
+        if (b->arg[i].displacement != guards->arg[i].displacement) return false;
+    for (uint32_t k = 0; k < b->group_count; k++)
+        if (b->group[k].buffer != guards->group[k].buffer || b->group[k].buffer_handle != guards->group[k].buffer_handle) return false;
+    return true;
 }
 
 static bool shares_storage(const struct hbg__boundary *b)

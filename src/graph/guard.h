@@ -40,6 +40,9 @@ struct hbg__miss;
 /* Is the boundary the one that was recorded, as far as the image depends on it? If not, *miss says why. */
 bool hbg__boundary_holds(const struct hbg__recording *recording, const struct hbg__boundary *boundary, struct hbg__miss *miss);
 
+/* And are its buffers the same ones, and the places of its arguments in them? For builds that name buffers themselves. */
+bool hbg__boundary_is_same(const struct hbg__recording *recording, const struct hbg__boundary *boundary);
+
 void hbg__guards_free(struct hbg__guards *guards);     /* NULL is fine */
 
 #endif /* HBG_GRAPH_GUARD_H */

@@ -22,7 +22,8 @@ void hbg__repeat_begin(struct hbg_graph *g, const struct hbg__build_input *input
     if (last->owner != input->owner) *last = (struct hbg__last){ .owner = input->owner };
     g->repeat.is_tried = g->repeat.is_possible = last->rest == 0;
     if (last->rest) last->rest--;
-    if (is_here && hbg__boundary_holds(recording, &input->boundary, &miss)) g->repeat.head = head;
+    if (is_here && g->repeat.is_tried && hbg__boundary_holds(recording, &input->boundary, &miss) &&
+        (!last->names_buffers || hbg__boundary_is_same(recording, &input->boundary))) g->repeat.head = head;
     else g->notes.count = g->notes.word_count = 0;
 }
 
@@ -42,6 +43,8 @@ uint32_t hbg__repeat_name(struct hbg_graph *g, const struct hbg_view_arg *was, c
     const struct hbg__recording *recording = g->recording;
     uint64_t size_bytes;
     bool foreign, plain = (r->flags & ~(writes ? 0u : HBG_REGION_READ_ONLY)) == HBG_REGION_BUFFER;
+    const uint64_t *known = plain ? hbg__map_u64_find(&g->buffer_map, r->storage | (uint64_t)1 << 32) : NULL;
+    if (known) return (uint32_t)*known;
     if (!plain || was->base != HBG__BASE_BOUNDARY + recording->boundary_count + recording->named_count) return HBG__NIL;
     if (recording->named[recording->named_count].handle != r->storage) return HBG__NIL;         /* what the last build named stands there still */
     if (hbg__map_u64_find(&g->buffer_map, r->storage) || !ops->find(ops->user, r->storage, &size_bytes, &foreign)) return HBG__NIL;
@@ -298,17 +301,17 @@ static bool call_again(struct hbg__again *again, uint32_t end, uint32_t at)
     return true;
 }
 
-/* As they were when the build began. Names and notes stay where they are, to be read; they are written over with the same ones. */
+/* As they were when the build began. Names and notes stay where they are, to be read; they are written over with the same ones. Buffers stay held, for
+   whoever destroys one meanwhile: storage.c takes them over. */
 static void empty_tables(struct hbg_graph *g)
 {
     struct hbg__recording *r = g->recording;
     for (uint32_t i = 0; i < r->named_count; i++) {
         if (r->named[i].definition) hbg__definition_unpin(r->named[i].definition);
-        if (!r->named[i].buffer) continue;
-        g->input->buffers.drop(g->input->buffers.user, r->named[i].buffer);
-        (void)hbg__map_u64_remove(&g->buffer_map, r->named[i].handle | (uint64_t)1 << 32);
+        if (r->named[i].buffer) (void)hbg__map_u64_remove(&g->buffer_map, r->named[i].handle | (uint64_t)1 << 32);
     }
     memset(g->buffer_cache, 0xff, sizeof g->buffer_cache);
+    g->repeat.kept_buffers = r->named_count;
     r->named_count = r->bodies_replayed = 0;
     hbg__bodies_begin(g);
     g->task_count = g->notes.count = g->notes.word_count = g->scope_depth = 0;
@@ -340,6 +343,15 @@ static void drop_definitions(struct hbg__again *again)
     hbg__free(again->g->memory, again->definition, again->definition_count * sizeof(struct hbg__definition *), 16);
 }
 
+/* Those that no call has named again. */
+static void drop_buffers(struct hbg_graph *g)
+{
+    const struct hbg__recording *r = g->recording;
+    for (uint32_t i = r->named_count; i < g->repeat.kept_buffers; i++)
+        if (r->named[i].buffer) g->input->buffers.drop(g->input->buffers.user, r->named[i].buffer);
+    g->repeat.kept_buffers = 0;
+}
+
 static bool make_again(struct hbg__again *again, uint32_t calls, uint32_t notes)
 {
     const struct hbg__notes *n = &again->g->notes;
@@ -360,11 +372,12 @@ bool hbg__repeat_leave(struct hbg_graph *g)
     if (!repeat->is_on) return !g->failed;
     repeat->is_on = false;
     repeat->has_left = true;
-    if (g->failed || !copy_image(&again, g->task_count) || !keep_definitions(&again)) return false;
+    if (g->failed || !hbg__guards_copy(g) || !copy_image(&again, g->task_count) || !keep_definitions(&again)) return false;
     empty_tables(g);
     hbg__short_way_renew(g);
     bool made = make_again(&again, calls, notes);
     drop_definitions(&again);
+    drop_buffers(g);
     return made;
 }
 
@@ -382,7 +395,7 @@ bool hbg__repeat_end(struct hbg_graph *g)
     r->is_repeated = true;
     r->head = head;
     r->image_bytes = head->image_bytes;
-    r->serial = g->build_serial;
+    r->serial = hbg__serial_take();     /* not that of the tables, which know no history of this build */
     r->task_count = r->last.task_count;
     r->edge_count = head->edge_count;
     r->reuse_edges = r->last.reuse_edges;
@@ -394,6 +407,8 @@ void hbg__repeat_keep(struct hbg_graph *g)
     struct hbg__last *last = &g->recording->last;
     if (!g->repeat.is_tried) return;
     if (g->repeat.is_possible) last->head = g->recording->head;
+    last->names_buffers = false;
+    for (uint32_t i = 0; i < g->recording->named_count; i++) last->names_buffers = last->names_buffers || g->recording->named[i].buffer;
     last->serial = g->build_serial;
     last->task_count = g->recording->task_count;
     last->reuse_edges = g->recording->reuse_edges;

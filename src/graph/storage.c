@@ -10,6 +10,7 @@
 #include "graph/body.h"
 #include "graph/graph.h"
 #include "graph/hazard_map.h"
+#include "graph/repeat.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,10 +28,13 @@ static void latch(struct hbg_graph *g, enum hbg_status status, int argument, con
     snprintf(g->error.name, sizeof g->error.name, "%s", name ? name : "");
 }
 
+/* The first error wins. While calls are only compared they are made first: the error says after how many tasks it came. */
+static bool may_latch(struct hbg_graph *g) { return !g->failed && hbg__repeat_leave(g); }
+
 void hbg__graph_fail(struct hbg_graph *g, enum hbg_status status, int argument, const char *name, const char *format, ...)
 {
     va_list list;
-    if (g->failed) return;
+    if (!may_latch(g)) return;
     latch(g, status, argument, name);
     va_start(list, format);
     vsnprintf(g->error.text, sizeof g->error.text, format, list);
@@ -39,7 +43,7 @@ void hbg__graph_fail(struct hbg_graph *g, enum hbg_status status, int argument, 
 
 void hbg__graph_fail_limit(struct hbg_graph *g, const char *resource, uint64_t used, uint64_t limit, uint64_t requested, const char *remedy)
 {
-    if (g->failed) return;
+    if (!may_latch(g)) return;
     latch(g, HBG_E_LIMIT, -1, resource);
     g->error.detail = (int64_t)used;
     g->error.limit = (int64_t)limit;
@@ -277,7 +281,10 @@ static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int
     const struct hbg__buffer_ops *ops = &g->input->buffers;
     uint64_t size_bytes = 0;
     bool foreign = false;
-    struct hbg_buffer *buffer = ops->find(ops->user, handle, &size_bytes, &foreign);
+    const struct hbg__recording *r = g->recording;
+    bool kept = r->named_count < g->repeat.kept_buffers && r->named[r->named_count].handle == handle && r->named[r->named_count].buffer;
+    struct hbg_buffer *buffer = kept ? r->named[r->named_count].buffer : ops->find(ops->user, handle, &size_bytes, &foreign);
+    if (kept) size_bytes = r->named[r->named_count].size_bytes;
     if (!buffer) {
         hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d names a device buffer that %s", argument,
                         foreign ? "belongs to another device" : "has been destroyed");
@@ -288,9 +295,9 @@ static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int
     struct hbg__storage *s = index ? hbg__storage_add(g) : NULL;
     if (!s) { hbg__graph_fail_memory(g, "storages"); return NULL; }
     *index = hbg__storage_index(g, s);
-    ops->hold(ops->user, buffer);
+    if (!kept) ops->hold(ops->user, buffer);
     bool is_argument = hbg__is_argument_of_body(g, handle);
-    s->base = hbg__name(g, (struct hbg__named){ .kind = HBG__NAMED_BUFFER, .handle = handle, .buffer = buffer, .is_argument = is_argument });
+    s->base = hbg__name(g, (struct hbg__named){ .kind = HBG__NAMED_BUFFER, .handle = handle, .buffer = buffer, .is_argument = is_argument, .size_bytes = size_bytes });
     s->size_bytes = size_bytes;
     const uint64_t *boundary = hbg__map_u64_find(&g->buffer_map, handle);
     if (boundary) {

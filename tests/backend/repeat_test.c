@@ -185,6 +185,7 @@ static void wrong_build(struct hbg_graph *g, const struct hbg_args *args, const 
 {
     (void)params;
     for (int i = 0; i < 3; i++) hbg_submit(g, TOLD, hbg_inout(at(args, i)), hbg_i32(1));
+    hbg_barrier(g);                                                 /* a noop, which counts as a task where an error says after how many it came */
     if (which == 0) kept = at(args, 3);
     if (which < 2) hbg_submit(g, TOLD, hbg_inout(which ? hbg_index(hbg_args_region(args, 1), 0, 0) : at(args, 3)), hbg_i32(1));
     if (which == 2) hbg_submit(g, KERNELS_END);
@@ -192,6 +193,10 @@ static void wrong_build(struct hbg_graph *g, const struct hbg_args *args, const 
     if (which == 4) hbg_scope_end(g);
     if (which == 5) hbg_submit(g, TOLD, hbg_inout(at(args, 3)));
     if (which == 6) hbg_submit_args(g, TOLD, (struct hbg_arg_list){ NULL, 2 });
+    if (which == 8) hbg_scope_begin(g, 77);
+    if (which == 9) (void)hbg_args_get_i32(args, 0);
+    if (which == 10) (void)hbg_alloc(g, (enum hbg_dtype)0, HBG_SHAPE(1));
+    if (which == 11) hbg_guard(g, NULL, 4);
     if (which == 7) hbg_graph_fail(g, 7, "nothing will do");
 }
 
@@ -201,9 +206,9 @@ static void what_is_wrong_is_refused_as_ever(struct hbg_device *device, const st
     int32_t x[LEN] = { 0 };
     const int32_t y = 0;
     struct hbg_arg_list list = HBG_ARGS(hbg_inout(HOST_I32(x, LEN)), hbg_in(hbg_host_const(&y, HBG_I32, HBG_SHAPE(1))));
-    static const enum hbg_status expected[] = { 0, HBG_E_ACCESS, HBG_E_OPTION, HBG_E_SCOPE, HBG_E_ORDER, HBG_E_SIGNATURE, HBG_E_NULL, HBG_E_BUILD };
+    static const enum hbg_status expected[] = { 0, HBG_E_ACCESS, HBG_E_OPTION, HBG_E_SCOPE, HBG_E_ORDER, HBG_E_SIGNATURE, HBG_E_NULL, HBG_E_BUILD, HBG_E_OPTION, HBG_E_ACCESS, HBG_E_REGION, HBG_E_NULL };
     (void)kind;
-    for (int wrong = 1; wrong < 8; wrong++) {
+    for (int wrong = 1; wrong < 12; wrong++) {
         struct hbg_program *fresh = PROGRAM(device, wrong_build, kernels);
         (void)run_with(device, program, 0, list);
         (void)run_with(device, program, 0, list);
@@ -247,6 +252,114 @@ static void named_buffers_are_the_same_ones(struct hbg_device *device, const str
     struct hbg_error error = program_run_fails(program, HBG_NO_ARGS, HBG_E_REGION);
     assert_non_null(strstr(error.text, "has been destroyed"));
     hbg_buffer_destroy(buffer[0]);
+    hbg_program_destroy(program);
+}
+
+/* The buffer that the build names is an argument too, or is not: two tasks that follow each other, or do not. */
+static void argument_and_name_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, TOLD, hbg_inout(at(args, 0)), hbg_i32(1));
+    hbg_submit(g, TOLD, hbg_inout(hbg_buffer_region(buffer[1], 0, HBG_I32, HBG_SHAPE(1))), hbg_i32(1));
+    if (which) hbg_submit(g, TOLD, hbg_inout(at(args, 1)), hbg_i32(1));
+}
+
+static void a_named_buffer_may_become_an_argument(struct hbg_device *device, const struct device_kind *kind)
+{
+    struct hbg_program *program = PROGRAM(device, argument_and_name_build, kernels);
+    int32_t x[LEN] = { 0 };
+    (void)kind;
+    for (int i = 0; i < 2; i++) assert_int_equal(hbg_buffer_create(device, sizeof x, &buffer[i]), HBG_OK);
+    struct hbg_arg_list lists[] = { HBG_ARGS(hbg_inout(hbg_buffer_region(buffer[0], 0, HBG_I32, HBG_SHAPE(LEN)))),
+                                    HBG_ARGS(hbg_inout(hbg_buffer_region(buffer[1], 0, HBG_I32, HBG_SHAPE(LEN)))), HBG_ARGS(hbg_inout(HOST_I32(x, LEN))) };
+    for (int run = 0; run < 60; run++) {
+        struct hbg_result result = HBG_OPTIONS(result);
+        int list = run % 7 % 3;
+        which = run / 20 % 2;
+        program_run(program, lists[list], &result, NULL);
+        assert_int_equal(result.edges, list == 1 ? 1 : 0);
+    }
+    for (int i = 0; i < 2; i++) hbg_buffer_destroy(buffer[i]);
+    hbg_program_destroy(program);
+}
+
+/* Another thread may destroy a buffer that the build has named; what was submitted goes on with it. */
+static void gone_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, TOLD, hbg_inout(hbg_buffer_region(buffer[0], 0, HBG_I32, HBG_SHAPE(1))), hbg_i32(1));
+    if (which == 1) hbg_buffer_destroy(buffer[0]);
+    hbg_submit(g, TOLD, hbg_inout(at(args, which)), hbg_i32(1));
+}
+
+static void a_buffer_may_go_while_it_is_named(struct hbg_device *device, const struct device_kind *kind)
+{
+    struct hbg_program *program = PROGRAM(device, gone_build, kernels);
+    int32_t x[LEN] = { 0 };
+    struct hbg_arg_list list = HBG_ARGS(hbg_inout(HOST_I32(x, LEN)));
+    (void)kind;
+    assert_int_equal(hbg_buffer_create(device, sizeof x, &buffer[0]), HBG_OK);
+    assert_false(run_with(device, program, 0, list));
+    assert_true(run_with(device, program, 0, list));
+    assert_false(run_with(device, program, 1, list));
+    assert_int_equal(x[0], 2);
+    assert_int_equal(x[1], 1);
+    which = 0;
+    (void)program_run_fails(program, list, HBG_E_REGION);
+    hbg_program_destroy(program);
+}
+
+/* Two buffers in turn: the second time that one comes it has a name already. */
+static void turns_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)args, (void)params;
+    for (int i = 0; i < 8; i++) hbg_submit(g, TOLD, hbg_inout(hbg_buffer_region(buffer[i % 2], 0, HBG_I32, HBG_SHAPE(1))), hbg_i32(1 + i % 2));
+}
+
+static void buffers_in_turns_are_known(struct hbg_device *device, const struct device_kind *kind)
+{
+    enum { APART = 64 };                /* their places in a table of the latest collide */
+    struct hbg_program *program = PROGRAM(device, turns_build, kernels);
+    struct hbg_buffer *between[APART] = { NULL };
+    static const int32_t zero;
+    int32_t x;
+    (void)kind;
+    assert_int_equal(hbg_buffer_create(device, sizeof zero, &buffer[0]), HBG_OK);
+    for (int i = 1; i < APART; i++) assert_int_equal(hbg_buffer_create(device, sizeof zero, &between[i]), HBG_OK);
+    assert_int_equal(hbg_buffer_create(device, sizeof zero, &buffer[1]), HBG_OK);
+    for (int i = 0; i < 2; i++) assert_int_equal(hbg_buffer_write(buffer[i], 0, &zero, sizeof zero), HBG_OK);
+    assert_false(run_with(device, program, 0, HBG_NO_ARGS));
+    for (int run = 0; run < 3; run++) assert_true(run_with(device, program, 0, HBG_NO_ARGS));
+    assert_int_equal(hbg_buffer_read(buffer[1], 0, &x, sizeof x), HBG_OK);
+    assert_int_equal(x, 4 * 4 * 2);
+    for (int i = 1; i < APART; i++) hbg_buffer_destroy(between[i]);
+    for (int i = 0; i < 2; i++) hbg_buffer_destroy(buffer[i]);
+    hbg_program_destroy(program);
+}
+
+/* ---- what is told of it ---- */
+
+static void history_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, TOLD, hbg_inout(at(args, 0)), hbg_i32(1));
+}
+
+static void no_history_is_told_of_a_comparison(struct hbg_device *device, const struct device_kind *kind)
+{
+    struct hbg_program *program = PROGRAM(device, history_build, kernels);
+    int32_t x[LEN] = { 0 };
+    (void)kind;
+    for (int run = 0; run < 3; run++) {
+        struct hbg_graph_info info = HBG_OPTIONS(graph_info);
+        struct hbg_run prepared;
+        assert_int_equal(hbg_run_prepare(program, HBG_ARGS(hbg_inout(HOST_I32(x, LEN))), NULL, &prepared), HBG_OK);
+        assert_int_equal(hbg_run_graph(prepared, &info), HBG_OK);
+        assert_int_equal(info.history_known, run == 0);
+        assert_int_equal(info.grid_count, run == 0);
+        assert_int_equal(hbg_run_cancel(prepared), HBG_OK);
+        assert_int_equal(hbg_run_finish(prepared, NULL), HBG_E_CANCELLED);
+    }
     hbg_program_destroy(program);
 }
 
@@ -421,7 +534,8 @@ int main(void)
     static const struct device_test tests[] = {
         DEVICE_TEST(values_take_the_place_of_others), DEVICE_TEST(access_modes_and_edges_are_compared),
         DEVICE_TEST(a_region_of_an_ended_scope_is_refused), DEVICE_TEST(what_is_wrong_is_refused_as_ever),
-        DEVICE_TEST(named_buffers_are_the_same_ones), DEVICE_TEST(what_comes_between_is_no_last_build),
+        DEVICE_TEST(named_buffers_are_the_same_ones), DEVICE_TEST(a_named_buffer_may_become_an_argument),
+        DEVICE_TEST(a_buffer_may_go_while_it_is_named), DEVICE_TEST(buffers_in_turns_are_known), DEVICE_TEST(no_history_is_told_of_a_comparison), DEVICE_TEST(what_comes_between_is_no_last_build),
         DEVICE_TEST(a_run_that_failed_is_made_anew), DEVICE_TEST(builds_anew_are_made), DEVICE_TEST(trying_grows_rare),
         DEVICE_TEST(reads_are_compared_by_what_follows), DEVICE_TEST(bodies_are_compared_by_what_they_looked_at),
     };
