@@ -283,6 +283,36 @@ static void a_named_buffer_may_become_an_argument(struct hbg_device *device, con
     hbg_program_destroy(program);
 }
 
+static void late_name_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, TOLD, hbg_inout(at(args, 0)), hbg_i32(1));
+    if (which) hbg_submit(g, TOLD, hbg_inout(hbg_buffer_region(buffer[0], 0, HBG_I32, HBG_SHAPE(1))), hbg_i32(1));
+}
+
+/* The argument is of the host; then, in a build that is repeated, in a buffer; then the build names that, and the argument is of the host again. */
+static void an_argument_may_have_been_a_named_buffer(struct hbg_device *device, const struct device_kind *kind)
+{
+    struct hbg_program *program = PROGRAM(device, late_name_build, kernels);
+    int32_t x[LEN] = { 0 };
+    (void)kind;
+    assert_int_equal(hbg_buffer_create(device, sizeof x, &buffer[0]), HBG_OK);
+    struct hbg_arg_list host = HBG_ARGS(hbg_inout(HOST_I32(x, LEN))), own = HBG_ARGS(hbg_inout(hbg_buffer_region(buffer[0], 0, HBG_I32, HBG_SHAPE(LEN))));
+    static const struct { int which; bool own, repeated; uint64_t edges; } runs[] = {
+        { 0, false, false, 0 }, { 0, true, true, 0 }, { 1, true, false, 1 }, { 1, false, false, 0 }, { 1, false, true, 0 }
+    };
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        struct hbg_result result = HBG_OPTIONS(result);
+        uint64_t before = counters_of(device).builds_repeated;
+        which = runs[i].which;
+        program_run(program, runs[i].own ? own : host, &result, NULL);
+        assert_int_equal(result.edges, runs[i].edges);
+        assert_int_equal(counters_of(device).builds_repeated - before, runs[i].repeated);
+    }
+    hbg_buffer_destroy(buffer[0]);
+    hbg_program_destroy(program);
+}
+
 /* Another thread may destroy a buffer that the build has named; what was submitted goes on with it. */
 static void gone_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
@@ -534,7 +564,7 @@ int main(void)
     static const struct device_test tests[] = {
         DEVICE_TEST(values_take_the_place_of_others), DEVICE_TEST(access_modes_and_edges_are_compared),
         DEVICE_TEST(a_region_of_an_ended_scope_is_refused), DEVICE_TEST(what_is_wrong_is_refused_as_ever),
-        DEVICE_TEST(named_buffers_are_the_same_ones), DEVICE_TEST(a_named_buffer_may_become_an_argument),
+        DEVICE_TEST(named_buffers_are_the_same_ones), DEVICE_TEST(a_named_buffer_may_become_an_argument), DEVICE_TEST(an_argument_may_have_been_a_named_buffer),
         DEVICE_TEST(a_buffer_may_go_while_it_is_named), DEVICE_TEST(buffers_in_turns_are_known), DEVICE_TEST(no_history_is_told_of_a_comparison), DEVICE_TEST(what_comes_between_is_no_last_build),
         DEVICE_TEST(a_run_that_failed_is_made_anew), DEVICE_TEST(builds_anew_are_made), DEVICE_TEST(trying_grows_rare),
         DEVICE_TEST(reads_are_compared_by_what_follows), DEVICE_TEST(bodies_are_compared_by_what_they_looked_at),
