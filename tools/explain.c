@@ -83,11 +83,13 @@ static void print_bodies(const struct explanation *e, const struct hbg_counters 
 
 void hbg__explain_print(const struct explanation *e, const struct hbg_counters *counters)
 {
-    char built[64], replayed[64];
+    char built[64], replayed[64], compared[64];
 
     putchar('\n');
     hbg__table_line("runs", "%s built, %s replayed", hbg__table_count(e->built, built), hbg__table_count(e->replayed, replayed));
     print_first_builds(e);
+    if (counters->builds_repeated)
+        hbg__table_line("  compared", "%s of these: the calls were those of the build before, and nothing was made", hbg__table_count(counters->builds_repeated, compared));
     print_reasons("  built again", &e->build);
     print_bodies(e, counters);
 }

@@ -136,6 +136,10 @@ def explained():
     text = run(*base).stdout
     assert re.search(r"\nruns +1 built, 4 replayed\n  built +1: there was no recording\nbodies +1 recorded, 2 replayed, in these builds\ndefinitions +1 uploaded, ", text), text
     assert "replay is off" in run(*base, "--replay", "off").stdout
+    off, compared = (run_json("bgemm", "--rounds", "8", "--warmup", "0", "--verify", "--replay", way) for way in ("off", "compare"))
+    assert off["digest"] == compared["digest"] and off["counters"]["builds_repeated"] == 0 < compared["counters"]["builds_repeated"], (off, compared)
+    text = run("bgemm", "--rounds", "8", "--replay", "compare", "--explain").stdout
+    assert re.search(r"\n  compared +\d+ of these: the calls were those of the build before, and nothing was made\n", text), text
     text = run("vector", "n=1000", "--explain").stdout
     assert "\nruns " in text and "bodies" not in text and "\nruns " not in run("vector", "n=1000").stdout, text
     assert "explain" not in run_json("vector", "n=1000")
