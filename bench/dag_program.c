@@ -74,7 +74,7 @@ static enum hbg_status make_programs(struct bench *b, struct bench_dag *d, struc
     for (int mode = 0; mode < BENCH_OWN_MODES && !status; mode++) {
         if (mode == BENCH_SUBMIT) continue;
         options.pure_build = mode == BENCH_AGAIN;
-        options.builds_anew = mode == BENCH_MADE;
+        options.no_compare = mode == BENCH_MADE;
         status = hbg_program_create(device, &options, &d->program[mode]);
     }
     return status;

@@ -244,7 +244,7 @@ static bool open_shape(struct bench *b, struct stage *s, struct replay_case *r, 
     o.kernels = kernels;
     o.kernel_count = REPLAY_KERNELS;
     o.pure_build = mode == BENCH_AGAIN;
-    o.builds_anew = mode == BENCH_MADE;
+    o.no_compare = mode == BENCH_MADE;
     return create(b, s, &o, program);
 }
 
@@ -264,7 +264,7 @@ static bool open_submissions(struct bench *b, struct stage *s, struct replay_cas
     o.params_size = sizeof params;
     o.kernels = update_kernels;
     o.kernel_count = 1;
-    o.builds_anew = made;
+    o.no_compare = made;
     return create(b, s, &o, &r->program);
 }
 

@@ -49,7 +49,7 @@ bool hbg__bench_program_open(struct bench *b, struct bench_stage *stage, struct 
     options.kernels = hbg__bench_kernels;
     options.kernel_count = hbg__bench_kernel_count();
     options.pure_build = mode == BENCH_AGAIN;
-    options.builds_anew = mode == BENCH_MADE;
+    options.no_compare = mode == BENCH_MADE;
     options.error = &b->error;
     for (uint32_t i = 0; i < shape->buffers; i++) {
         struct hbg_region x = hbg_buffer_region(stage->buffer[i], 0, HBG_F32, shape->extent);

@@ -309,7 +309,7 @@ int hbg__cmd_run(int argc, char **argv)
         { "--device", &typed.device, NULL, "SPEC  device, e.g. cpu:workers=2,memory=discrete (cpu)" },
         { "--rounds", &typed.rounds, NULL, "N  timed rounds (10)" },
         { "--warmup", &typed.warmup, NULL, "N  rounds before them (2)" },
-        { "--replay", &typed.replay, NULL, "on|compare|off  compare: every round is built, and compared with the last build; off: from the start (on)" },
+        { "--replay", &typed.replay, NULL, "on|compare|off  compare: every round is built, and compared with the last one; off: from the start (on)" },
         { "--verify", NULL, &typed.verify, "compare with the reference, and all rounds bit by bit" },
         { "--explain", NULL, &typed.explain, "say why runs were built rather than replayed, and bodies recorded" },
         { "--seed", &typed.seed, NULL, "S  seed of random inputs (1)" },

@@ -243,7 +243,7 @@ static bool create_program(struct series *r, bool replay, bool compares, struct 
     o.kernels = w->kernels;
     o.kernel_count = w->kernel_count;
     o.pure_build = replay;
-    o.builds_anew = !compares;
+    o.no_compare = !compares;
     o.error = &error;
     status = hbg_program_create(r->device, &o, program);
     return status == HBG_OK || failed(r->outcome, "program", status, &error);

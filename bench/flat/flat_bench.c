@@ -61,7 +61,7 @@ static enum hbg_status open_stage(struct stage *s, const char *spec, hbg_build_f
     options.build = build;
     options.kernels = kernels;
     options.kernel_count = 1;
-    options.builds_anew = true;             /* what is measured is what a submit costs, not what its comparison with an earlier one does */
+    options.no_compare = true;             /* what is measured is what a submit costs, not what its comparison with an earlier one does */
     *s = (struct stage){ .device = NULL };
     enum hbg_status status = hbg_device_open(spec, NULL, &s->device);
     if (!status) status = hbg_buffer_create(s->device, CELLS * CELL * sizeof(float), &s->buffer);

@@ -225,8 +225,9 @@ struct hbg_program_options {
                                            while these are unchanged, a run replays an earlier build */
     uint64_t limit_tasks;               /* that a build may submit; 0: none */
     struct hbg_error *error;            /* may be NULL: where a failing create says why */
-    bool builds_anew;                   /* each build is made from the start. Otherwise its calls are compared with those of the last build of the
-                                           slot, as long as they are the same: what they came to then is not worked out again */
+    bool no_compare;                    /* make each build from the start. By default a build whose calls are those of the last one, in the same
+                                           place of a run in flight, takes over what that came to: the graph and the results are the same,
+                                           only sooner. For measurements */
 };
 
 /**

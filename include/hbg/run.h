@@ -49,11 +49,12 @@ struct hbg_result {
                                    else empty */
     /* of bodies of hbg_subgraph() that this build submitted, and those inside of bodies that it recorded; all 0 of a replay */
     uint32_t subgraphs_recorded;        /* the body was called, and is kept if it can be */
-    uint32_t subgraphs_replayed;        /* a definition was found: one record was written, whatever the body's size */
+    uint32_t subgraphs_replayed;        /* a definition was found: one record, whatever the body's size */
     uint32_t subgraphs_missed;          /* recorded although the key had definitions */
     char subgraph_why[96];              /* of the first of these: "layer" argument 2: its shape, strides or type; else of the first body that cannot be
                                            kept, recorded or in place */
     uint32_t subgraphs_in_place;        /* the body was called, and its tasks are plain ones: it cannot be kept, or is nested too deep */
+    uint32_t repeated;                  /* 1: built, by the calls of the last build of its place in flight: these were compared and nothing was made */
 };
 
 /* Called once when a launched run has ended, well or badly: by a worker's thread, or, where it had no tasks or was cancelled before it

@@ -65,6 +65,7 @@ void hbg__graph_destroy(struct hbg_graph *g)
     hbg__free(g->memory, g->notes.item, g->notes.capacity * sizeof *g->notes.item, 16);
     hbg__free(g->memory, g->notes.word, g->notes.word_capacity * sizeof *g->notes.word, 16);
     hbg__free(g->memory, g->repeat_copy, g->repeat_copy_capacity * (size_t)HBG__LINE, 16);
+    hbg__free(g->memory, g->repeat_definitions, g->repeat_definitions_capacity * sizeof *g->repeat_definitions, 16);
     hbg__free(g->memory, g->repeat_heap, g->repeat_heap_capacity * sizeof *g->repeat_heap, 16);
     hbg__free(g->memory, g->repeat_args, g->repeat_args_capacity * sizeof *g->repeat_args, 16);
     hbg__free(g->memory, g->gathered, g->gathered_capacity * sizeof *g->gathered, 16);

@@ -5,7 +5,8 @@
  *
  * A graph object is build state that is reused: hazard tables, scopes, stamps. It belongs to one build at a time and never
  * travels. A recording is what a build leaves: the image in its own arena, the guards, the buffers that it names. Whoever
- * called hbg__graph_build owns it; nothing in it refers to the graph object.
+ * called hbg__graph_build owns it; but for `last`, which is good for
+ * the next build by the same object, nothing in it refers to the graph object.
  */
 #ifndef HBG_GRAPH_BUILD_H
 #define HBG_GRAPH_BUILD_H

@@ -238,7 +238,9 @@ struct hbg_graph {
     uint32_t repeat_args_capacity;
     unsigned char *repeat_copy;             /* of records and payload; in lines */
     uint32_t repeat_copy_capacity;
-    uint32_t *repeat_heap;                  /* storages of intermediates that tasks of the build name, in order */
+    struct hbg__definition **repeat_definitions;    /* that the build knew, while calls are made again */
+    uint32_t repeat_definitions_capacity;
+    uint32_t *repeat_heap;                  /* storages of intermediates that tasks and submissions of the build name, in order */
     uint32_t repeat_heap_capacity;
     struct hbg__access *manual_accesses;    /* regions of the open manual scopes */
     uint32_t manual_count, manual_capacity;
@@ -319,6 +321,15 @@ static inline const struct hbg_layout *hbg__layout_at(const struct hbg_graph *g,
 
 /* Element type and rank in one word; regions and layouts of one shape and other types differ in it. */
 static inline uint32_t hbg__region_type(const struct hbg_region *r) { return (uint32_t)r->dtype | (uint32_t)r->rank << 16; }
+
+/* Type, shape and strides. Word by word: wider loads would wait for the stores that have just built the region. */
+static inline bool hbg__same_looks(const struct hbg_region *a, const struct hbg_region *b)
+{
+    if (hbg__region_type(a) != hbg__region_type(b)) return false;
+    int64_t difference = 0;
+    for (int d = 0; d < a->rank; d++) difference |= (a->shape[d] ^ b->shape[d]) | (a->stride_bytes[d] ^ b->stride_bytes[d]);
+    return difference == 0;
+}
 
 /* Is this the layout of the region? Word by word: wider loads would wait for the stores that have just built the region. */
 static inline bool hbg__layout_is(const struct hbg_layout *l, const struct hbg_region *r)

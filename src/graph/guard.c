@@ -451,14 +451,6 @@ bool hbg__graph_guard(struct hbg_graph *g, const void *data, size_t size_bytes)
 
 /* ---- checking guards --------------------------------------------------------------------------------------------- */
 
-static bool same_region(const struct hbg_region *a, const struct hbg_region *b)
-{
-    if (a->dtype != b->dtype || a->rank != b->rank) return false;
-    int64_t difference = 0;
-    for (int d = 0; d < a->rank; d++) difference |= (a->shape[d] ^ b->shape[d]) | (a->stride_bytes[d] ^ b->stride_bytes[d]);
-    return difference == 0;
-}
-
 /* True, and said, where there is something. */
 static bool missed(struct hbg__miss *miss, uint32_t arg, const char *what)
 {
@@ -473,7 +465,7 @@ static const char *changed_arg(const struct hbg__boundary_arg *was, const struct
     if (was->group != is->group) return "which others share its storage";
     if (was->group == UINT32_MAX) return was->arg.dtype == is->arg.dtype ? NULL : "its type";
     if ((was->arg.u.region.flags ^ is->arg.u.region.flags) & HBG_REGION_READ_ONLY) return "its access mode";
-    return same_region(&was->arg.u.region, &is->arg.u.region) ? NULL : "its shape, strides or type";
+    return hbg__same_looks(&was->arg.u.region, &is->arg.u.region) ? NULL : "its shape, strides or type";
 }
 
 static bool names_buffer(const struct hbg__recording *r, const struct hbg_buffer *buffer)

@@ -41,16 +41,6 @@ static bool miss(struct match *m, enum hbg__body_miss reason, uint32_t arg, cons
 
 /* ---- positions ------------------------------------------------------------------------------------------------------ */
 
-/* Word by word: wider loads would wait for the stores that have just built the region. */
-static inline bool same_region(const struct hbg_region *a, const struct hbg_region *b)
-{
-    if (hbg__region_type(a) != hbg__region_type(b)) return false;
-    if (a->rank == 0) return true;
-    int64_t difference = (a->shape[0] ^ b->shape[0]) | (a->stride_bytes[0] ^ b->stride_bytes[0]);
-    for (int d = 1; d < a->rank; d++) difference |= (a->shape[d] ^ b->shape[d]) | (a->stride_bytes[d] ^ b->stride_bytes[d]);
-    return difference == 0;
-}
-
 /* The storage that a region names; HBG__NIL: it is none that may be used, and a recording will say why. */
 static inline uint32_t storage_of(struct hbg_graph *g, const struct hbg_region *r, uint32_t argument)
 {
@@ -92,7 +82,7 @@ static inline bool fits_region(struct match *m, uint32_t i, const struct hbg__de
     bool writes = given->kind == HBG_ARG_OUT || given->kind == HBG_ARG_INOUT;
     if (given->kind != was->arg.kind || (writes && r->flags & HBG_REGION_READ_ONLY)) return miss(m, HBG__BODY_MISS_SHAPE, i, "its access mode");
     if (given->kind == HBG_ARG_UNTRACKED && (r->flags ^ was->arg.u.region.flags) & HBG_REGION_READ_ONLY) return miss(m, HBG__BODY_MISS_SHAPE, i, "its access mode");
-    if (!same_region(r, &was->arg.u.region)) return miss(m, HBG__BODY_MISS_SHAPE, i, "its shape, strides or type");
+    if (!hbg__same_looks(r, &was->arg.u.region)) return miss(m, HBG__BODY_MISS_SHAPE, i, "its shape, strides or type");
     uint32_t index = storage_of(g, r, i);
     if (index == HBG__NIL) return miss(m, HBG__BODY_MISS_ALIAS, i, "its storage");
     g->bodies->storage[i] = index;

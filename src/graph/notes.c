@@ -6,22 +6,23 @@
 #include "graph/repeat.h"
 
 /* Room in a growing array; false: there is none, and nothing is latched. */
-static bool fit(struct hbg_graph *g, void **items, uint32_t *capacity, uint32_t count, size_t item_bytes)
+static bool fit(struct hbg_graph *g, void **items, uint32_t *capacity, uint64_t count, size_t item_bytes)
 {
+    uint64_t wanted = *capacity ? 2 * (uint64_t)*capacity : 64;
     if (count <= *capacity) return true;
-    uint32_t wanted = *capacity ? 2 * *capacity : 64;
     while (wanted < count) wanted *= 2;
-    void *moved = hbg__realloc(g->memory, *items, *capacity * item_bytes, wanted * item_bytes, 16);
+    void *moved = wanted > UINT32_MAX ? NULL : hbg__realloc(g->memory, *items, *capacity * item_bytes, wanted * item_bytes, 16);
     if (!moved) return false;
     *items = moved;
-    *capacity = wanted;
+    *capacity = (uint32_t)wanted;
     return true;
 }
 
 static bool add(struct hbg_graph *g, struct hbg__note note, uint32_t words)
 {
     struct hbg__notes *n = &g->notes;
-    if (!fit(g, (void **)&n->item, &n->capacity, n->count + 1, sizeof *n->item) || !fit(g, (void **)&n->word, &n->word_capacity, n->word_count + words, sizeof *n->word)) {
+    if (!fit(g, (void **)&n->item, &n->capacity, (uint64_t)n->count + 1, sizeof *n->item) ||
+        !fit(g, (void **)&n->word, &n->word_capacity, (uint64_t)n->word_count + words, sizeof *n->word)) {
         g->repeat.is_possible = false;
         return false;
     }

@@ -52,18 +52,14 @@ uint32_t hbg__repeat_name(struct hbg_graph *g, const struct hbg_view_arg *was, c
     return s ? hbg__storage_index(g, s) : HBG__NIL;
 }
 
-/* Many have one base, so the storage is remembered for the case that the task is submitted after all. */
-bool hbg__repeat_alive(struct hbg_graph *g, const struct hbg__storage *s)
+bool hbg__repeat_intermediate(struct hbg_graph *g, const struct hbg__storage *s, const struct hbg_region *r)
 {
     struct hbg__repeat *repeat = &g->repeat;
-    if (s->flags & HBG__STORAGE_FREED || !hbg__graph_reserve(g, (void **)&g->repeat_heap, &g->repeat_heap_capacity, repeat->heap_count + 1, sizeof(uint32_t))) return false;
+    bool begins_in_it = (uint64_t)r->offset_bytes < s->size_bytes || (s->size_bytes == 0 && r->offset_bytes == 0);
+    if (!begins_in_it || s->flags & HBG__STORAGE_FREED) return false;
+    if (!hbg__graph_reserve(g, (void **)&g->repeat_heap, &g->repeat_heap_capacity, repeat->heap_count + 1, sizeof(uint32_t))) return false;
     g->repeat_heap[repeat->heap_count++] = hbg__storage_index(g, s);
     return true;
-}
-
-static inline bool is_same_region(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, bool writes)
-{
-    return hbg__repeat_region(g, was, r, NULL, writes);
 }
 
 /* ---- other arguments: where their value is all that is new, it takes the old one's place ---------------------------- */
@@ -83,7 +79,7 @@ static bool put_scalar(const struct hbg_graph *g, struct hbg_view_arg *was, cons
 
 static HBG_NO_INLINE bool put_other(struct hbg_graph *g, struct hbg_view_arg *was, const struct hbg_arg *arg)
 {
-    if (arg->kind == HBG_ARG_UNTRACKED) return is_same_region(g, was, &arg->u.region, false);
+    if (arg->kind == HBG_ARG_UNTRACKED) return hbg__repeat_region(g, was, &arg->u.region, NULL, false);
     if (arg->kind == HBG_ARG_BOUND) return arg->u.boundary == &g->args && was->base == HBG__BASE_BOUNDARY + arg->index && is_scalar_of(g, was, arg);
     if (arg->kind != HBG_ARG_BYTES || was->base != HBG__BASE_PAYLOAD || hbg__layout_at(g, was->layout)->shape[0] != (int64_t)arg->index) return false;
     if (arg->index && !arg->u.bytes) return false;
@@ -111,7 +107,7 @@ static HBG_NO_INLINE bool is_noted_list(struct hbg_graph *g, const struct hbg__n
             if (arg->u.task.graph != g->serial || arg->u.task.id != word[1]) return false;
             continue;
         }
-        bool same = arg->kind - 1u < HBG_ARG_INOUT ? is_same_region(g, was, &arg->u.region, arg->kind != HBG_ARG_IN)
+        bool same = arg->kind - 1u < HBG_ARG_INOUT ? hbg__repeat_region(g, was, &arg->u.region, NULL, arg->kind != HBG_ARG_IN)
                   : arg->kind == HBG_ARG_SCALAR ? put_scalar(g, was, arg) : put_other(g, was, arg);
         if (!same) return false;
         was++;
@@ -127,7 +123,7 @@ static inline bool is_told_list(struct hbg_graph *g, const struct hbg__task_reco
     if (list.count != r->arg_count || (!g->input->signatures[r->kernel].given && list.count)) return false;
     for (const struct hbg_arg *arg = list.arg, *end = arg + list.count; arg != end; arg++, was++) {
         if (arg->kind != *kind++) return false;
-        if (HBG_LIKELY(arg->kind <= HBG_ARG_INOUT) ? !is_same_region(g, was, &arg->u.region, arg->kind != HBG_ARG_IN) : !put_scalar(g, was, arg)) return false;
+        if (HBG_LIKELY(arg->kind <= HBG_ARG_INOUT) ? !hbg__repeat_region(g, was, &arg->u.region, NULL, arg->kind != HBG_ARG_IN) : !put_scalar(g, was, arg)) return false;
     }
     return true;
 }
@@ -143,7 +139,7 @@ static inline bool is_same_task(struct hbg_graph *g, int kernel, struct hbg_arg_
 struct hbg_task hbg__repeat_submit(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
 {
     if (HBG_UNLIKELY(g->failed)) return (struct hbg_task){ UINT32_MAX, g->serial };
-    if (HBG_LIKELY(hbg__repeat_has_next(g) && is_same_task(g, kernel, list))) {
+    if (HBG_LIKELY(hbg__repeat_seek(g) && is_same_task(g, kernel, list))) {
         g->repeat.calls++;
         return (struct hbg_task){ g->task_count++, g->serial };
     }
@@ -324,23 +320,17 @@ static bool keep_definitions(struct hbg__again *again)
 {
     struct hbg_graph *g = again->g;
     const struct hbg__bodies *b = g->bodies;
-    if (b->known_count == 0) return true;
-    again->definition = hbg__alloc(g->memory, b->known_count * sizeof(struct hbg__definition *), 16);
-    if (!again->definition) {
-        hbg__graph_fail_memory(g, "subgraphs");
-        return false;
-    }
+    if (!hbg__graph_reserve(g, (void **)&g->repeat_definitions, &g->repeat_definitions_capacity, b->known_count, sizeof(struct hbg__definition *))) return false;
     for (; again->definition_count < b->known_count; again->definition_count++) {
-        again->definition[again->definition_count] = b->known[again->definition_count].definition;
-        hbg__definition_pin(again->definition[again->definition_count]);
+        g->repeat_definitions[again->definition_count] = b->known[again->definition_count].definition;
+        hbg__definition_pin(g->repeat_definitions[again->definition_count]);
     }
     return true;
 }
 
 static void drop_definitions(struct hbg__again *again)
 {
-    for (uint32_t i = 0; i < again->definition_count; i++) hbg__definition_unpin(again->definition[i]);
-    hbg__free(again->g->memory, again->definition, again->definition_count * sizeof(struct hbg__definition *), 16);
+    for (uint32_t i = 0; i < again->definition_count; i++) hbg__definition_unpin(again->g->repeat_definitions[i]);
 }
 
 /* Those that no call has named again. */
@@ -376,6 +366,7 @@ bool hbg__repeat_leave(struct hbg_graph *g)
     empty_tables(g);
     hbg__short_way_renew(g);
     bool made = make_again(&again, calls, notes);
+    HBG_ASSERT(made || g->failed);
     drop_definitions(&again);
     drop_buffers(g);
     return made;
@@ -388,7 +379,7 @@ bool hbg__repeat_end(struct hbg_graph *g)
     struct hbg__recording *r = g->recording;
     const struct hbg__image_head *head = g->repeat.head;
     if (!g->repeat.is_on || g->failed) return false;
-    if (hbg__repeat_has_next(g) || g->repeat.note != g->notes.count || g->scope_depth) {
+    if (hbg__repeat_seek(g) || g->repeat.note != g->notes.count || g->scope_depth) {
         (void)hbg__repeat_leave(g);
         return false;
     }

@@ -9,11 +9,13 @@
  *
  * That is right since the image follows from the boundary and the calls: equal builds give equal images.
  *
- * Can be compared: tasks, intermediates, automatic scopes, barriers, bodies that are found, buffers that the build names. Any other call ends the comparison, and a build
- * that makes one is not compared with the next. A program that is never the same does not try each time: after k failures in a row
- * 2^(k-1) - 1 builds, 63 at most, are made without looking.
+ * Can be compared: tasks, intermediates, automatic scopes, barriers, bodies that are found, and buffers that the build names unless they are
+ * arguments too. Scalars may be looked at, memory guarded, and data read before the first task. Any other call ends the comparison, and a
+ * build that makes one is not compared with the next. A program that is never the same does not try each time: after k failures in a row
+ * 2^(k-1) - 1 builds, 63 at most, are made without looking, and one more that leaves what the next is compared with. Not compared are
+ * builds on a device with poison=1.
  *
- * Cost: some 65 instructions an argument, against 220: bench/budget.txt.
+ * Cost: bench/budget.txt, where an argument takes 127 instructions, and 275 in a build from the start, some 60 of either the caller's own.
  */
 #ifndef HBG_GRAPH_REPEAT_H
 #define HBG_GRAPH_REPEAT_H
@@ -69,6 +71,7 @@ struct hbg__call;
 struct hbg__known;
 bool hbg__repeat_subgraph(struct hbg__call *call, struct hbg_task *task);
 void hbg__note_submission(struct hbg_graph *g, const struct hbg__known *known, struct hbg_arg_list list);
-bool hbg__repeat_can_submit(const struct hbg_graph *g, const struct hbg__known *known);
+/* May submissions of this definition be compared in the next build? */
+bool hbg__repeat_can_compare(const struct hbg_graph *g, const struct hbg__known *known);
 
 #endif /* HBG_GRAPH_REPEAT_H */

@@ -7,19 +7,10 @@
 #include "graph/repeat.h"
 #include "graph/short_way.h"
 
-/* The index of the next device buffer that the build names, if it is the one that was named here; HBG__NIL: it is not. */
+/* The index of a device buffer that the build has named, or of the next one, which is named now, if it is the one that was named here. HBG__NIL: it is not. */
 uint32_t hbg__repeat_name(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, bool writes);
-/* Is the intermediate still there? */
-bool hbg__repeat_alive(struct hbg_graph *g, const struct hbg__storage *s);
-
-/* Word by word: wider loads would wait for the stores that have just built the region. */
-static inline bool hbg__same_looks(const struct hbg_region *a, const struct hbg_region *b)
-{
-    if (hbg__region_type(a) != hbg__region_type(b)) return false;
-    int64_t difference = 0;
-    for (int d = 0; d < a->rank; d++) difference |= (a->shape[d] ^ b->shape[d]) | (a->stride_bytes[d] ^ b->stride_bytes[d]);
-    return difference == 0;
-}
+/* Is the intermediate still there, and does the region begin in it? Then it is remembered for hbg__recall(), since many have one base. */
+bool hbg__repeat_intermediate(struct hbg_graph *g, const struct hbg__storage *s, const struct hbg_region *r);
 
 /* Is this the region of the argument? looks: with the type, shape and strides that it had; NULL: its layout says them. */
 static inline bool hbg__repeat_region(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, const struct hbg_region *looks, bool writes)
@@ -29,18 +20,18 @@ static inline bool hbg__repeat_region(struct hbg_graph *g, const struct hbg_view
     const struct hbg__storage *s = &g->storages[index];
     if (was->base != s->base || was->word != (uint64_t)(r->offset_bytes + s->word_bias)) return false;
     if (looks ? !hbg__same_looks(r, looks) : !hbg__layout_is(hbg__layout_at(g, was->layout), r)) return false;
-    return HBG_LIKELY(s->base != HBG__BASE_HEAP) || hbg__repeat_alive(g, s);
+    return HBG_LIKELY(s->base != HBG__BASE_HEAP) || hbg__repeat_intermediate(g, s, r);
 }
 
 /* The next note, if it is about the call that comes now; NULL: it is not. */
 static inline const struct hbg__note *hbg__note_here(const struct hbg_graph *g)
 {
-    const struct hbg__note *note = &g->notes.item[g->repeat.note];
-    return g->repeat.note < g->notes.count && note->at == g->repeat.calls ? note : NULL;
+    const struct hbg__note *note = g->repeat.note < g->notes.count ? &g->notes.item[g->repeat.note] : NULL;
+    return note && note->at == g->repeat.calls ? note : NULL;
 }
 
-/* Is there another record? Noops that the map has inserted follow from the calls, and are passed over. */
-static inline bool hbg__repeat_has_next(struct hbg_graph *g)
+/* On to the next record of a call, over noops that the map has inserted, which follow from the calls. False: there is none. */
+static inline bool hbg__repeat_seek(struct hbg_graph *g)
 {
     uint32_t count = g->repeat.head->task_count;
     while (g->task_count < count && hbg__record_at(g, g->task_count)->flags & HBG__TASK_NOOP) g->task_count++;
@@ -52,8 +43,7 @@ struct hbg__again {
     struct hbg_graph *g;
     const unsigned char *payload;       /* of the copy */
     uint32_t record, note, heap;        /* the next ones */
-    struct hbg__definition **definition;        /* those that were known, in the order of first use; pinned */
-    uint32_t definition_count;
+    uint32_t definition_count;          /* g->repeat_definitions: those that were known, in the order of first use; pinned */
 };
 
 /* The argument as it was submitted. */

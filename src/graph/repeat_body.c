@@ -14,7 +14,7 @@
 
 enum { WORDS_BEFORE = 2 };              /* of a note: place and number of the definition; then kind and explicit edge of each entry of the list */
 
-bool hbg__repeat_can_submit(const struct hbg_graph *g, const struct hbg__known *known)
+bool hbg__repeat_can_compare(const struct hbg_graph *g, const struct hbg__known *known)
 {
     const struct hbg__definition *d = known->definition;
     if (d->names_buffers || d->wholes || d->heap_was_full || g->input->verify_every) return false;
@@ -26,7 +26,7 @@ bool hbg__repeat_can_submit(const struct hbg_graph *g, const struct hbg__known *
 void hbg__note_submission(struct hbg_graph *g, const struct hbg__known *known, struct hbg_arg_list list)
 {
     if (!g->repeat.is_possible) return;
-    if (hbg__repeat_can_submit(g, known))
+    if (hbg__repeat_can_compare(g, known))
         hbg__note_words(g, HBG__NOTE_SUBMISSION, (uint32_t)(known - g->bodies->known), known->definition->number, list);
     else g->repeat.is_possible = false;
 }
@@ -54,7 +54,7 @@ static const struct hbg__known *find(struct hbg__call *call, const uint32_t *wor
     const struct hbg__known *known = word[0] < b->known_count ? &b->known[word[0]] : NULL;
     if (known) return known->definition->number == word[1] && known->definition->key.fn == call->fn && hbg__key_is(&known->definition->key, &call->key) ? known : NULL;
     known = know_stored(call, word[1]);
-    return known && known == &b->known[word[0]] && hbg__repeat_can_submit(call->g, known) ? known : NULL;
+    return known && known == &b->known[word[0]] && hbg__repeat_can_compare(call->g, known) ? known : NULL;
 }
 
 /* ---- the list ------------------------------------------------------------------------------------------------------ */
@@ -91,7 +91,7 @@ bool hbg__repeat_subgraph(struct hbg__call *call, struct hbg_task *task)
 {
     struct hbg_graph *g = call->g;
     const struct hbg__note *note = hbg__note_here(g);
-    if (!hbg__repeat_has_next(g) || !note || note->kind != HBG__NOTE_SUBMISSION || call->list.count != note->count) return false;
+    if (!hbg__repeat_seek(g) || !note || note->kind != HBG__NOTE_SUBMISSION || call->list.count != note->count) return false;
     const struct hbg__task_record *r = hbg__record_at(g, g->task_count);
     const struct hbg__known *known = find(call, &g->notes.word[note->first]);
     if (!known || g->failed) return false;
@@ -112,7 +112,7 @@ bool hbg__submit_body_again(struct hbg__again *again, const struct hbg__note *no
     struct hbg_graph *g = again->g;
     const struct hbg__task_record *r = hbg__image_record(again->payload, again->record);
     const struct hbg_view_arg *was = hbg__image_submission_args(again->payload, r);
-    struct hbg__definition *d = again->definition[g->notes.word[note->first]];
+    struct hbg__definition *d = g->repeat_definitions[g->notes.word[note->first]];
     const uint32_t *word = &g->notes.word[note->first + WORDS_BEFORE];
     const struct hbg__definition_arg *of = d->arg;
     if (!hbg__graph_reserve(g, (void **)&g->repeat_args, &g->repeat_args_capacity, note->count, sizeof *g->repeat_args)) return false;
@@ -129,7 +129,10 @@ bool hbg__submit_body_again(struct hbg__again *again, const struct hbg__note *no
     struct hbg__call call = { .g = g, .fn = d->key.fn, .key = d->key, .list = { g->repeat_args, note->count } };
     hbg__definition_pin(d);
     const struct hbg__known *known = hbg__know(g, d);
-    if (!known || !hbg__match_positions(&call, d)) return false;
+    if (!known) return false;
+    bool fits = hbg__match_positions(&call, d);     /* as it did before */
+    HBG_ASSERT(fits || g->failed);
+    if (!fits) return false;
     g->recording->bodies_replayed++;
     hbg__note_submission(g, known, call.list);
     struct hbg_task task = hbg__submit_definition(&call, known);

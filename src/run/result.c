@@ -121,6 +121,7 @@ static void fill_subgraphs(const struct hbg__run *run, struct hbg_result *result
     result->subgraphs_recorded = built ? recording->bodies_recorded : 0;
     result->subgraphs_replayed = built ? recording->bodies_replayed : 0;
     result->subgraphs_in_place = built ? recording->bodies_in_place : 0;
+    result->repeated = built && recording->is_repeated;
     result->subgraphs_missed = 0;
     for (int i = 0; built && i < HBG__BODY_MISSES; i++) result->subgraphs_missed += recording->bodies_missed[i];
     memset(result->subgraph_why, 0, sizeof result->subgraph_why);
