@@ -158,8 +158,6 @@ ALLOWED = {
      ".heap = run->bank.heap.address"): NOT_READ,
     ("src/run/stage.c", "write_descriptor",
      ".image_bytes = recording->image_bytes"): NOT_READ,
-    ("src/graph/match.c", "same_region",
-     "if (a->rank == 0) return true"): "hbg_index() leaves zeros behind the rank",
     ("src/graph/match.c", "storage_of",
      "if ((r->flags & ~HBG_REGION_READ_ONLY) != HBG_REGION_BUFFER) return HBG__NIL"): "hbg__storage_of() refuses it as well",
     ("src/graph/match.c", "storage_of",
