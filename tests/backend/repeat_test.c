@@ -109,6 +109,32 @@ static void values_take_the_place_of_others(struct hbg_device *device, const str
     hbg_program_destroy(program);
 }
 
+/* ---- regions ---- */
+
+/* The same bytes of one argument or of another; a task more; an intermediate of another size, that nobody uses. */
+static void places_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, TOLD, hbg_inout(hbg_index(hbg_args_region(args, which & 1), 0, which >> 1 & 1)), hbg_i32(1));
+    (void)hbg_alloc(g, HBG_I32, HBG_SHAPE(which & 4 ? 200 : 100));
+    (void)hbg_alloc(g, which & 8 ? HBG_F32 : HBG_I32, HBG_SHAPE(10));
+    hbg_submit(g, TOLD, hbg_inout(hbg_index(hbg_args_region(args, 0), 0, 0)), hbg_i32(1));
+}
+
+static void places_and_sizes_are_compared(struct hbg_device *device, const struct device_kind *kind)
+{
+    int32_t x[LEN] = { 0 }, y[LEN] = { 0 };
+    struct hbg_arg_list list = HBG_ARGS(hbg_inout(HOST_I32(x, LEN)), hbg_inout(HOST_I32(y, LEN)));
+    (void)kind;
+    for (int changed = 1; changed < 16; changed++) {
+        struct hbg_program *program = PROGRAM(device, places_build, kernels);
+        (void)run_with(device, program, 0, list);
+        assert_true(run_with(device, program, 0, list));
+        assert_image_as_new(device, program, places_build, changed, list);
+        hbg_program_destroy(program);
+    }
+}
+
 /* ---- what the records do not tell ---- */
 
 /* Task 1 reads what task 0 writes, or writes it, by the same bytes; task 2 comes after task 0 or task 1 by an explicit edge. */
@@ -582,15 +608,50 @@ static void bodies_are_compared_by_what_they_looked_at(struct hbg_device *device
     hbg_program_destroy(program);
 }
 
+static void step_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, TOLD, hbg_inout(at(args, 0)), hbg_i32(1));
+}
+
+/* Bodies on storage of their own, the third after the first or the second; each has a read-only region that nobody is ordered by. */
+static void after_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct hbg_region x = hbg_args_region(args, 0);
+    struct hbg_task t[2];
+    (void)params;
+    for (int64_t i = 0; i < 2; i++)
+        t[i] = hbg_subgraph(g, KEY("step"), step_body, HBG_ARGS(hbg_inout(hbg_slice(x, 0, i, i + 1)), hbg_untracked(hbg_args_region(args, 1))));
+    hbg_subgraph(g, KEY("step"), step_body, HBG_ARGS(hbg_inout(hbg_slice(x, 0, 2, 3)), hbg_untracked(hbg_args_region(args, 1)), hbg_after(t[which & 1])));
+    if (which & 2) hbg_submit(g, TOLD, hbg_inout(at(args, 5)), hbg_i32(1));
+}
+
+static void edges_and_untracked_regions_of_bodies_are_compared(struct hbg_device *device, const struct device_kind *kind)
+{
+    int32_t x[LEN] = { 0 };
+    const int32_t y[LEN] = { 0 };
+    struct hbg_arg_list list = HBG_ARGS(hbg_inout(HOST_I32(x, LEN)), hbg_in(hbg_host_const(y, HBG_I32, HBG_SHAPE(LEN))));
+    (void)kind;
+    for (int changed = 1; changed < 4; changed++) {
+        struct hbg_program *program = PROGRAM(device, after_build, kernels);
+        (void)run_with(device, program, 0, list);               /* may record the body */
+        (void)run_with(device, program, 0, list);
+        assert_true(run_with(device, program, 0, list));
+        assert_image_as_new(device, program, after_build, changed, list);
+        hbg_program_destroy(program);
+    }
+}
+
 int main(void)
 {
     static const struct device_test tests[] = {
-        DEVICE_TEST(values_take_the_place_of_others), DEVICE_TEST(access_modes_and_edges_are_compared),
+        DEVICE_TEST(values_take_the_place_of_others), DEVICE_TEST(places_and_sizes_are_compared), DEVICE_TEST(access_modes_and_edges_are_compared),
         DEVICE_TEST(a_region_of_an_ended_scope_is_refused), DEVICE_TEST(a_region_beyond_its_intermediate_is_refused), DEVICE_TEST(what_is_wrong_is_refused_as_ever),
         DEVICE_TEST(named_buffers_are_the_same_ones), DEVICE_TEST(a_named_buffer_may_become_an_argument), DEVICE_TEST(an_argument_may_have_been_a_named_buffer),
         DEVICE_TEST(a_buffer_may_go_while_it_is_named), DEVICE_TEST(buffers_in_turns_are_known), DEVICE_TEST(no_history_is_told_of_a_comparison), DEVICE_TEST(what_comes_between_is_no_last_build),
         DEVICE_TEST(a_run_that_failed_is_made_anew), DEVICE_TEST(no_compare_are_made), DEVICE_TEST(trying_grows_rare),
         DEVICE_TEST(reads_are_compared_by_what_follows), DEVICE_TEST(bodies_are_compared_by_what_they_looked_at),
+        DEVICE_TEST(edges_and_untracked_regions_of_bodies_are_compared),
     };
     return DEVICE_TESTS_RUN(tests);
 }
