@@ -186,9 +186,8 @@ static bool settle(struct hbg_graph *g, struct hbg_buffer *buffer, const void *m
 static bool find_readable(struct hbg_graph *g, const struct hbg_region *x, struct hbg__access *access, const struct hbg__storage **storage,
                           int64_t *off)
 {
-    bool open = g->task_count == 0 || hbg__repeat_leave(g);
+    bool open = g->task_count == 0 || hbg__repeat_forbid(g);     /* whether a task has written it is not known of calls that are only compared */
     const struct hbg__storage *s = g->failed || !open ? NULL : hbg__storage_of(g, x, -1);
-    if (g->task_count) g->repeat.is_possible = false;
     if (!s) {
         hbg__graph_say_who(g, "hbg_read", "the region of hbg_read");
         return false;

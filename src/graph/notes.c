@@ -33,9 +33,11 @@ static bool add(struct hbg_graph *g, struct hbg__note note, uint32_t words)
     return true;
 }
 
-void hbg__note_call(struct hbg_graph *g, enum hbg__note_kind kind)
+bool hbg__note_call(struct hbg_graph *g, enum hbg__note_kind kind)
 {
+    if (!hbg__repeat_leave(g)) return false;
     if (g->repeat.is_possible) (void)add(g, (struct hbg__note){ .kind = kind }, 0);
+    return true;
 }
 
 /* Type and rank, then the dimensions. */
@@ -50,10 +52,11 @@ static void write_shape(uint32_t *word, const struct hbg_region *r)
     }
 }
 
-void hbg__note_alloc(struct hbg_graph *g, const struct hbg_region *r)
+bool hbg__note_alloc(struct hbg_graph *g, const struct hbg_region *r)
 {
-    if (!g->repeat.is_possible || !add(g, (struct hbg__note){ .kind = HBG__NOTE_ALLOC }, ALLOC_WORDS)) return;
-    write_shape(g->notes.word + g->notes.word_count - ALLOC_WORDS, r);
+    if (!hbg__repeat_leave(g)) return false;
+    if (g->repeat.is_possible && add(g, (struct hbg__note){ .kind = HBG__NOTE_ALLOC }, ALLOC_WORDS)) write_shape(g->notes.word + g->notes.word_count - ALLOC_WORDS, r);
+    return true;
 }
 
 bool hbg__note_is_alloc(const struct hbg_graph *g, const struct hbg__note *note, const struct hbg_region *r)

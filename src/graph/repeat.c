@@ -73,7 +73,7 @@ static bool is_scalar_of(const struct hbg_graph *g, const struct hbg_view_arg *w
 static bool put_scalar(const struct hbg_graph *g, struct hbg_view_arg *was, const struct hbg_arg *arg)
 {
     if (was->base != HBG__BASE_ZERO || !is_scalar_of(g, was, arg)) return false;
-    if (was->word != arg->u.bits) was->word = arg->u.bits;
+    was->word = arg->u.bits;
     return true;
 }
 
@@ -104,7 +104,7 @@ static HBG_NO_INLINE bool is_noted_list(struct hbg_graph *g, const struct hbg__n
         const uint32_t *word = &g->notes.word[note->first + 2 * i];
         if (arg->kind != word[0]) return false;
         if (arg->kind == HBG_ARG_AFTER) {
-            if (arg->u.task.graph != g->serial || arg->u.task.id != word[1]) return false;
+            if (!hbg__repeat_after(g, arg, word)) return false;
             continue;
         }
         bool same = arg->kind - 1u < HBG_ARG_INOUT ? hbg__repeat_region(g, was, &arg->u.region, NULL, arg->kind != HBG_ARG_IN)
@@ -149,17 +149,19 @@ struct hbg_task hbg__repeat_submit(struct hbg_graph *g, int kernel, struct hbg_a
 
 /* ---- other calls --------------------------------------------------------------------------------------------------- */
 
-static bool is_noted(struct hbg_graph *g, enum hbg__note_kind kind)
+bool hbg__repeat_call(struct hbg_graph *g, enum hbg__note_kind kind)
 {
-    const struct hbg__note *note = hbg__note_here(g);
-    return note && note->kind == kind;
+    const struct hbg__note *note = g->repeat.is_on ? hbg__note_here(g) : NULL;
+    if (!note || note->kind != kind) return false;
+    g->repeat.note++;
+    return true;
 }
 
 bool hbg__repeat_alloc(struct hbg_graph *g, struct hbg_region *region)
 {
-    struct hbg__storage *s = &g->storages[g->storage_count];
-    const struct hbg__note *note = hbg__note_here(g);
+    const struct hbg__note *note = g->repeat.is_on ? hbg__note_here(g) : NULL;
     if (!note || !hbg__note_is_alloc(g, note, region)) return false;
+    struct hbg__storage *s = &g->storages[g->storage_count];        /* as it stood at the end of the last build */
     s->flags &= ~(uint32_t)HBG__STORAGE_FREED;
     hbg__storage_count(g);
     region->storage = hbg__storage_number(g, hbg__storage_index(g, s));
@@ -167,27 +169,12 @@ bool hbg__repeat_alloc(struct hbg_graph *g, struct hbg_region *region)
     return true;
 }
 
-bool hbg__repeat_scope_begin(struct hbg_graph *g)
-{
-    if (!is_noted(g, HBG__NOTE_SCOPE_BEGIN)) return false;
-    g->repeat.note++;
-    return true;
-}
-
 /* The caller has found a scope to end. */
 bool hbg__repeat_scope_end(struct hbg_graph *g)
 {
-    if (!is_noted(g, HBG__NOTE_SCOPE_END)) return false;
+    if (!hbg__repeat_call(g, HBG__NOTE_SCOPE_END)) return false;
     for (uint32_t i = g->scopes[g->scope_depth - 1].first_storage; i < g->storage_count; i++)
         if (g->storages[i].base == HBG__BASE_HEAP) g->storages[i].flags |= HBG__STORAGE_FREED;
-    g->repeat.note++;
-    return true;
-}
-
-bool hbg__repeat_barrier(struct hbg_graph *g)
-{
-    if (!is_noted(g, HBG__NOTE_BARRIER)) return false;
-    g->repeat.note++;
     return true;
 }
 
@@ -231,7 +218,7 @@ static void recall_region(struct hbg__again *again, const struct hbg_view_arg *w
     r->offset_bytes = (int64_t)was->word - g->storages[index].word_bias;
 }
 
-void hbg__recall(struct hbg__again *again, const struct hbg_view_arg *was, uint32_t kind, struct hbg_arg *arg)
+static void recall(struct hbg__again *again, const struct hbg_view_arg *was, uint32_t kind, struct hbg_arg *arg)
 {
     const struct hbg_layout *layout = hbg__image_at(again->payload, was->layout);
     *arg = (struct hbg_arg){ .kind = (uint16_t)kind };
@@ -251,22 +238,29 @@ void hbg__recall(struct hbg__again *again, const struct hbg_view_arg *was, uint3
     }
 }
 
+bool hbg__recall_list(struct hbg__again *again, const struct hbg_view_arg *was, const uint32_t *word, const uint8_t *kind, struct hbg_arg_list *list)
+{
+    struct hbg_graph *g = again->g;
+    if (!hbg__graph_reserve(g, (void **)&g->repeat_args, &g->repeat_args_capacity, (uint32_t)list->count, sizeof *g->repeat_args)) return false;
+    for (size_t i = 0; i < list->count; i++) {
+        const uint32_t *own = word ? word + 2 * i : NULL;
+        if (own && own[0] == HBG_ARG_AFTER) g->repeat_args[i] = hbg_after((struct hbg_task){ own[1], g->serial });
+        else recall(again, was++, own ? own[0] : kind[i], &g->repeat_args[i]);
+    }
+    list->arg = g->repeat_args;
+    return true;
+}
+
 static bool submit_again(struct hbg__again *again, const struct hbg__note *note)
 {
     struct hbg_graph *g = again->g;
     while (hbg__image_record(again->payload, again->record)->flags & HBG__TASK_NOOP) again->record++;
     if (note && note->kind == HBG__NOTE_SUBMISSION) return hbg__submit_body_again(again, note);
     const struct hbg__task_record *r = hbg__image_record(again->payload, again->record);
-    const struct hbg_view_arg *was = hbg__image_at(again->payload, r->args);
-    const uint8_t *kind = g->input->signatures[r->kernel].kind;
-    uint32_t count = note ? note->count : r->arg_count;
-    if (!hbg__graph_reserve(g, (void **)&g->repeat_args, &g->repeat_args_capacity, count, sizeof *g->repeat_args)) return false;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t *word = note ? &g->notes.word[note->first + 2 * i] : NULL;
-        if (word && word[0] == HBG_ARG_AFTER) g->repeat_args[i] = hbg_after((struct hbg_task){ word[1], g->serial });
-        else hbg__recall(again, was++, word ? word[0] : kind[i], &g->repeat_args[i]);
-    }
-    struct hbg_task task = hbg_submit_args(g, r->kernel, (struct hbg_arg_list){ g->repeat_args, count });
+    const uint32_t *word = note ? &g->notes.word[note->first] : NULL;
+    struct hbg_arg_list list = { .count = note ? note->count : r->arg_count };
+    if (!hbg__recall_list(again, hbg__image_at(again->payload, r->args), word, g->input->signatures[r->kernel].kind, &list)) return false;
+    struct hbg_task task = hbg_submit_args(g, r->kernel, list);
     HBG_ASSERT(g->failed || task.id == again->record);
     again->record = task.id + 1;
     return !g->failed;

@@ -10,7 +10,7 @@
  * That is right since the image follows from the boundary and the calls: equal builds give equal images.
  *
  * Can be compared: tasks, intermediates, automatic scopes, barriers, bodies that are found, and buffers that the build names unless they are
- * arguments too. Scalars may be looked at, memory guarded, and data read before the first task. Any other call ends the comparison, and a
+ * arguments too. Scalars may be looked at, memory guarded, and arguments read before the first task. Any other call ends the comparison, and a
  * build that makes one is not compared with the next. A program that is never the same does not try each time: after k failures in a row
  * 2^(k-1) - 1 builds, 63 at most, are made without looking, and one more that leaves what the next is compared with. Not compared are
  * builds on a device with poison=1.
@@ -22,6 +22,10 @@
 
 #include "graph/graph.h"
 
+/* A note names the call that comes after it, by how many tasks there were. count: of a list; first: the first of its words */
+enum hbg__note_kind { HBG__NOTE_LIST, HBG__NOTE_ALLOC, HBG__NOTE_SCOPE_BEGIN, HBG__NOTE_SCOPE_END, HBG__NOTE_BARRIER, HBG__NOTE_SUBMISSION };
+struct hbg__note { uint32_t at, kind, count, first; };
+
 /* Before the tables are made ready: will this build be compared? */
 void hbg__repeat_begin(struct hbg_graph *g, const struct hbg__build_input *input, struct hbg__recording *recording);
 
@@ -31,9 +35,8 @@ void hbg__repeat_start(struct hbg_graph *g);
 /* Calls while calls are compared. Of a submit, the task, whether it is the same or not; of the others false: it is another one, and was not made. */
 struct hbg_task hbg__repeat_submit(struct hbg_graph *g, int kernel, struct hbg_arg_list list);
 bool hbg__repeat_alloc(struct hbg_graph *g, struct hbg_region *region);     /* type and shape are given; it gets its storage */
-bool hbg__repeat_scope_begin(struct hbg_graph *g);
 bool hbg__repeat_scope_end(struct hbg_graph *g);
-bool hbg__repeat_barrier(struct hbg_graph *g);
+bool hbg__repeat_call(struct hbg_graph *g, enum hbg__note_kind kind);       /* any other that a note names */
 
 /* From here on the build is made. False: latched. */
 bool hbg__repeat_leave(struct hbg_graph *g);
@@ -51,16 +54,12 @@ bool hbg__repeat_end(struct hbg_graph *g);
 /* The recording is sealed: may the next build be compared with it? */
 void hbg__repeat_keep(struct hbg_graph *g);
 
-/* notes.c: what the records of a build do not tell. A note names the call that comes after it, by how many tasks there were. */
-enum hbg__note_kind { HBG__NOTE_LIST, HBG__NOTE_ALLOC, HBG__NOTE_SCOPE_BEGIN, HBG__NOTE_SCOPE_END, HBG__NOTE_BARRIER, HBG__NOTE_SUBMISSION };
-struct hbg__note { uint32_t at, kind, count, first; };     /* count: of a list; first: the first of its words */
-
-/* An intermediate; is it this one; and what to ask for to get it again. */
-void hbg__note_alloc(struct hbg_graph *g, const struct hbg_region *region);
+/* notes.c: what the records of a build do not tell, noted before the call is made; a comparison is left for it. False: latched. */
+bool hbg__note_call(struct hbg_graph *g, enum hbg__note_kind kind);
+bool hbg__note_alloc(struct hbg_graph *g, const struct hbg_region *region);
+/* Is it this intermediate; and what to ask for to get it again. */
 bool hbg__note_is_alloc(const struct hbg_graph *g, const struct hbg__note *note, const struct hbg_region *region);
 enum hbg_dtype hbg__noted_alloc(const struct hbg_graph *g, const struct hbg__note *note, struct hbg_shape *shape);
-/* Any other call but a submit. */
-void hbg__note_call(struct hbg_graph *g, enum hbg__note_kind kind);
 /* Kinds and explicit edges of a list that the signature of its kernel does not tell. */
 void hbg__note_list(struct hbg_graph *g, struct hbg_arg_list list);
 /* The same behind two words more. */

@@ -9,7 +9,7 @@
 
 /* The index of a device buffer that the build has named, or of the next one, which is named now, if it is the one that was named here. HBG__NIL: it is not. */
 uint32_t hbg__repeat_name(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, bool writes);
-/* Is the intermediate still there, and does the region begin in it? Then it is remembered for hbg__recall(), since many have one base. */
+/* Is the intermediate still there, and does the region begin in it? Then it is remembered for hbg__recall_list(), since many have one base. */
 bool hbg__repeat_intermediate(struct hbg_graph *g, const struct hbg__storage *s, const struct hbg_region *r);
 
 /* Is this the region of the argument? looks: with the type, shape and strides that it had; NULL: its layout says them. */
@@ -21,6 +21,12 @@ static inline bool hbg__repeat_region(struct hbg_graph *g, const struct hbg_view
     if (was->base != s->base || was->word != (uint64_t)(r->offset_bytes + s->word_bias)) return false;
     if (looks ? !hbg__same_looks(r, looks) : !hbg__layout_is(hbg__layout_at(g, was->layout), r)) return false;
     return HBG_LIKELY(s->base != HBG__BASE_HEAP) || hbg__repeat_intermediate(g, s, r);
+}
+
+/* Is this the explicit edge of a note's words? */
+static inline bool hbg__repeat_after(const struct hbg_graph *g, const struct hbg_arg *arg, const uint32_t *word)
+{
+    return arg->u.task.graph == g->serial && arg->u.task.id == word[1];
 }
 
 /* The next note, if it is about the call that comes now; NULL: it is not. */
@@ -46,8 +52,8 @@ struct hbg__again {
     uint32_t definition_count;          /* g->repeat_definitions: those that were known, in the order of first use; pinned */
 };
 
-/* The argument as it was submitted. */
-void hbg__recall(struct hbg__again *again, const struct hbg_view_arg *was, uint32_t kind, struct hbg_arg *arg);
+/* list->count entries as they were submitted, in g->repeat_args: their kinds and explicit edges from the words of a note, or from a signature. False: latched. */
+bool hbg__recall_list(struct hbg__again *again, const struct hbg_view_arg *was, const uint32_t *word, const uint8_t *kind, struct hbg_arg_list *list);
 
 /* repeat_body.c: the submission of the note, again. False: latched. */
 bool hbg__submit_body_again(struct hbg__again *again, const struct hbg__note *note);

@@ -79,7 +79,7 @@ static bool is_same_list(struct hbg_graph *g, const struct hbg__definition *d, s
     for (const struct hbg_arg *arg = list.arg, *end = arg + list.count; arg != end; arg++, word += 2) {
         if (HBG_UNLIKELY(arg->kind != word[0])) return false;
         if (HBG_UNLIKELY(arg->kind == HBG_ARG_AFTER)) {
-            if (arg->u.task.graph != g->serial || arg->u.task.id != word[1]) return false;
+            if (!hbg__repeat_after(g, arg, word)) return false;
             continue;
         }
         if (!is_same_position(g, was++, of++, arg)) return false;
@@ -111,22 +111,16 @@ bool hbg__submit_body_again(struct hbg__again *again, const struct hbg__note *no
 {
     struct hbg_graph *g = again->g;
     const struct hbg__task_record *r = hbg__image_record(again->payload, again->record);
-    const struct hbg_view_arg *was = hbg__image_submission_args(again->payload, r);
     struct hbg__definition *d = g->repeat_definitions[g->notes.word[note->first]];
     const uint32_t *word = &g->notes.word[note->first + WORDS_BEFORE];
+    struct hbg__call call = { .g = g, .fn = d->key.fn, .key = d->key, .list = { .count = note->count } };
+    if (!hbg__recall_list(again, hbg__image_submission_args(again->payload, r), word, NULL, &call.list)) return false;
     const struct hbg__definition_arg *of = d->arg;
-    if (!hbg__graph_reserve(g, (void **)&g->repeat_args, &g->repeat_args_capacity, note->count, sizeof *g->repeat_args)) return false;
-    for (uint32_t i = 0; i < note->count; i++, word += 2) {
-        struct hbg_arg *arg = &g->repeat_args[i];
-        if (word[0] == HBG_ARG_AFTER) {
-            *arg = hbg_after((struct hbg_task){ word[1], g->serial });
-            continue;
-        }
-        hbg__recall(again, was++, word[0], arg);
-        if (word[0] == HBG_ARG_UNTRACKED) arg->u.region.flags |= of->arg.u.region.flags & HBG_REGION_READ_ONLY;
+    for (uint32_t i = 0; i < note->count; i++) {
+        if (word[2 * i] == HBG_ARG_AFTER) continue;
+        if (word[2 * i] == HBG_ARG_UNTRACKED) g->repeat_args[i].u.region.flags |= of->arg.u.region.flags & HBG_REGION_READ_ONLY;
         of++;
     }
-    struct hbg__call call = { .g = g, .fn = d->key.fn, .key = d->key, .list = { g->repeat_args, note->count } };
     hbg__definition_pin(d);
     const struct hbg__known *known = hbg__know(g, d);
     if (!known) return false;

@@ -251,11 +251,8 @@ struct hbg_region hbg_alloc(struct hbg_graph *g, enum hbg_dtype dtype, struct hb
     if (!g || !hbg__graph_is_open(g, "hbg_alloc") || !shape_bytes(g, dtype, shape, &r)) return bad_region();
     uint64_t size = (uint64_t)r.offset_bytes;
     r.offset_bytes = 0;
-    if (HBG_UNLIKELY(g->repeat.is_on)) {
-        if (hbg__repeat_alloc(g, &r)) return r;
-        if (!hbg__repeat_leave(g)) return bad_region();
-    }
-    hbg__note_alloc(g, &r);
+    if (hbg__repeat_alloc(g, &r)) return r;
+    if (!hbg__note_alloc(g, &r)) return bad_region();
     uint32_t layout = hbg__layout_of_region(g, &r);
     if (!layout || !hbg__heap_take(g, hbg__round_up(size, HEAP_ALIGN), &off, &writer)) return bad_region();
     struct hbg__storage *s = hbg__storage_add(g);
@@ -360,9 +357,7 @@ void hbg_scope_begin(struct hbg_graph *g, int mode)
     }
     if (!hbg__graph_reserve(g, (void **)&g->scopes, &g->scope_capacity, g->scope_depth + 1, sizeof *g->scopes)) return;
     if (mode == HBG_SCOPE_MANUAL && !hbg__repeat_forbid(g)) return;
-    bool same = g->repeat.is_on && hbg__repeat_scope_begin(g);
-    if (!same && !hbg__repeat_leave(g)) return;
-    if (!same) hbg__note_call(g, HBG__NOTE_SCOPE_BEGIN);
+    if (!hbg__repeat_call(g, HBG__NOTE_SCOPE_BEGIN) && !hbg__note_call(g, HBG__NOTE_SCOPE_BEGIN)) return;
     g->scopes[g->scope_depth++] = (struct hbg__scope){ (uint32_t)mode, g->storage_count };
     if (mode == HBG_SCOPE_MANUAL && !g->manual) begin_manual(g);
 }
@@ -374,12 +369,11 @@ void hbg_scope_end(struct hbg_graph *g)
         hbg__graph_fail(g, HBG_E_ORDER, -1, "hbg_scope_end", "hbg_scope_end without hbg_scope_begin%s", g->frame || g->input->body ? " in this body" : "");
         return;
     }
-    if (HBG_UNLIKELY(g->repeat.is_on) && hbg__repeat_scope_end(g)) {
+    if (hbg__repeat_scope_end(g)) {
         g->scope_depth--;
         return;
     }
-    if (!hbg__repeat_leave(g)) return;
-    hbg__note_call(g, HBG__NOTE_SCOPE_END);
+    if (!hbg__note_call(g, HBG__NOTE_SCOPE_END)) return;
     if (g->manual && g->manual_depth == g->scope_depth && !end_manual(g)) return;
     free_storages(g, g->scopes[--g->scope_depth].first_storage);
 }
@@ -397,9 +391,7 @@ bool hbg__scope_end_build(struct hbg_graph *g)
 void hbg_barrier(struct hbg_graph *g)
 {
     if (!g || !hbg__graph_is_open(g, "hbg_barrier")) return;
-    if (HBG_UNLIKELY(g->repeat.is_on) && hbg__repeat_barrier(g)) return;
-    if (!hbg__repeat_leave(g)) return;
-    hbg__note_call(g, HBG__NOTE_BARRIER);
+    if (hbg__repeat_call(g, HBG__NOTE_BARRIER) || !hbg__note_call(g, HBG__NOTE_BARRIER)) return;
     uint32_t from = g->manual && g->manual_begin > g->barrier ? g->manual_begin : g->barrier;
     if (!hbg__gather_leaves(g, from ? from - 1 : 0) || g->gathered_count == 0) return;
     uint32_t noop = hbg__append_noop(g, g->gathered, g->gathered_count, 0);

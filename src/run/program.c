@@ -108,7 +108,7 @@ static enum hbg_status copy_options(struct hbg_program *program, const struct hb
     if (!program->name) return hbg__error_no_memory(options->error, "program name", strlen(options->name ? options->name : "program") + 1);
     program->build = options->build;
     program->pure = options->pure_build;
-    program->anew = options->no_compare;
+    program->no_compare = options->no_compare;
     program->limit_tasks = options->limit_tasks;
     program->params_size = options->params_size;
     if (options->params_size) {

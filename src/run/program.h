@@ -44,7 +44,7 @@ struct hbg_program {
     struct hbg__signature boundary;
     char *boundary_text;
     bool pure;
-    bool anew;                          /* no build is compared with the last one */
+    bool no_compare;                    /* no build is compared with the last one */
     uint64_t number;                    /* of all programs of the process */
     uint64_t kernel_set;                /* hash of the kernel table: definitions are shared by programs of the same */
     uint64_t hash;                      /* of name, parameters, kernel names and purity: its mark in a trace */

@@ -210,7 +210,7 @@ static enum hbg_status build(struct hbg__run *run, bool record, struct hbg_error
         use(kept);
     }
     run->times.build_begin = hbg__device_now_ns(run->device);
-    enum hbg_status status = build_into(run, kept, kept != &run->scratch, kept == &run->scratch && !program->anew, error);
+    enum hbg_status status = build_into(run, kept, kept != &run->scratch, kept == &run->scratch && !program->no_compare, error);
     run->times.build_end = hbg__device_now_ns(run->device);
     if (status) leave(kept);
     else run->kept = kept;
