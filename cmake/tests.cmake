@@ -13,9 +13,9 @@
 set(HBG_TEST_ENVIRONMENT OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 HBG=${CMAKE_CURRENT_BINARY_DIR}/hbg
     HBG_SOURCE=${CMAKE_CURRENT_SOURCE_DIR} HBG_BUILD=${CMAKE_CURRENT_BINARY_DIR} CC=${CMAKE_C_COMPILER} CXX=${CMAKE_CXX_COMPILER}
     ASAN_OPTIONS=detect_stack_use_after_return=0 UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=halt_on_error=1)
-set(HBG_TEST_TIMEOUT 120)
+set(HBG_TEST_TIMEOUT 300)
 if(HBG_SANITIZE)
-    set(HBG_TEST_TIMEOUT 360)
+    set(HBG_TEST_TIMEOUT 900)
 endif()
 
 # hbg_test_register: ctest properties that all tests share; labels are the folders of its name.
