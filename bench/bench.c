@@ -32,6 +32,17 @@ static const struct bench_entry *find_bench(const char *name, bool *all)
     return NULL;
 }
 
+/* There is no case of that name in what was asked for; says which there are. */
+static void refuse_case(const struct bench *how, const struct bench_suite *suite)
+{
+    hbg__cli_error("bench", "there is no case `%s`", how->only);
+    for (size_t i = 0; i < suite->count; i++) {
+        const struct bench *b = suite->bench[i];
+        int length = (int)strlen(b->others);
+        if (length > 2) fprintf(stderr, "  %s has %.*s\n", b->name, length - 2, b->others);
+    }
+}
+
 /* Measures and prints. The file is opened before the time is spent. */
 static int run_bench(const struct bench *how, const struct bench_entry *entry, const char *json)
 {
@@ -43,8 +54,7 @@ static int run_bench(const struct bench *how, const struct bench_entry *entry, c
     hbg__bench_machine_get(&machine);
     bool good = hbg__bench_suite_run(&suite, how, entry, !to_stdout), none = good && !suite.has_cases;
     hbg__bench_machine_get_after(&machine);
-    if (none && entry) hbg__cli_error("bench", "%s has no case `%s`; its JSON has their names in full", entry->name, how->only);
-    else if (none) hbg__cli_error("bench", "there is no case `%s`", how->only);
+    if (none) refuse_case(how, &suite);
     else if (good && !to_stdout) hbg__bench_print_machine(&machine);
     if (good && !none && json) good = hbg__bench_suite_print_json(output.stream, &suite, &machine);
     if (json) good = hbg__cli_output_close(&output) && good;

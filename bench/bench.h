@@ -66,6 +66,7 @@ struct bench {
     bool quick;                         /* a few batches, and not the largest graphs: for a look, not for figures */
     struct bench_case cases[BENCH_CASES_MAX];
     size_t case_count;
+    char others[2048];                  /* the names of the cases that are not `only`, once each, with "; " behind each */
     struct hbg_error error;             /* where the library says why */
 };
 
@@ -81,8 +82,8 @@ bool hbg__bench_model(struct bench *b);
 
 int hbg__bench_main(int argc, char **argv);
 
-/* Is the case asked for? */
-bool hbg__bench_wants(const struct bench *b, const char *name);
+/* Is the case asked for? One that is not is among `others`. */
+bool hbg__bench_wants(struct bench *b, const char *name);
 
 /* Adds a case, with its target where one is published. `of` is borrowed until the cases are measured. */
 struct bench_case *hbg__bench_add(struct bench *b, const char *name, const char *unit, uint32_t workers, bench_run_fn *run, void *of);

@@ -21,7 +21,16 @@
 enum { QUICK_REPS = 3, REPS_MIN = 5, BESIDE_REPS_MIN = 3 };
 static const uint64_t FULL_NS = 15000000000u, BESIDE_NS = 1500000000u, BESIDE_QUICK_NS = 200000000u;
 
-bool hbg__bench_wants(const struct bench *b, const char *name) { return !b->only || strcmp(b->only, name) == 0; }
+bool hbg__bench_wants(struct bench *b, const char *name)
+{
+    char entry[64];
+    size_t length = strlen(b->others), size = (size_t)snprintf(entry, sizeof entry, "%s; ", name);
+    if (!b->only || strcmp(b->only, name) == 0) return true;
+    const char *found = strstr(b->others, entry);
+    while (found && found != b->others && found[-1] != ' ') found = strstr(found + 1, entry);
+    if (!found && length + size < sizeof b->others) memcpy(b->others + length, entry, size + 1);
+    return false;
+}
 
 struct bench_case *hbg__bench_add_beside(struct bench *b, const char *name, const char *runtime, const char *unit, uint32_t workers)
 {

@@ -141,12 +141,16 @@ def check_metg():
 
 def check_refusals(folder):
     for arguments, word in (
-            ([], "is needed"), (["submit", "bind"], "too many"), (["sumbit"], "submit"), (["submit", "--case", "args=9"], "args=9"),
+            ([], "is needed"), (["submit", "bind"], "too many"), (["sumbit"], "submit"),
             (["submit", "--case"], "--case"), (["submit", "--qick"], "--quick"), (["submit", "--quick=1"], "no value"),
-            (["metg", "--kernel", "spin"], "memory"), (["bind", "--steps", "9"], "metg"), (["metg", "--width", "0"], "--width"), (["metg", "--case", "chain"], "chain")):
+            (["metg", "--kernel", "spin"], "memory"), (["bind", "--steps", "9"], "metg"), (["metg", "--width", "0"], "--width")):
         done = run(*arguments)
         assert done.returncode == 2 and word in done.stderr and not done.stdout, (arguments, done)
         assert done.stderr.count("\n") == 1, done.stderr
+    for bench, word in (("submit", "args=0; args=1;"), ("dispatch", "has chain; independent;"), ("all", "real has cholesky 2048/32;")):
+        done = run(bench, "--quick", "--case", "nope")
+        assert done.returncode == 2 and "there is no case `nope`" in done.stderr and word in done.stderr and not done.stdout, done
+        assert done.stderr.count("args=0") == (bench != "dispatch") and done.stderr.count("\n") == (7 if bench == "all" else 2), done.stderr
     done = run("submit", "--quick", "--json", os.path.join(folder, "missing", "x.json"))
     assert done.returncode == 1 and "x.json" in done.stderr, done
 
