@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lease.c - pipeline slots: what belongs to one, who gets it, who waits for one, and how it becomes free.
  *
- * The lowest free slot is taken, so that runs one after the other all find the same one warm. The device lock is taken to lease a
- * slot and to free it.
+ * The lowest free slot is taken, so that runs one after the other all find the same one warm. A program whose builds are compared
+ * with the last one of their slot gets the slot of its own last build; where another program has built there since, one of no such
+ * program, so that programs can take turns. The device lock is taken to lease a slot and to free it.
  */
 #include "run/run.h"
 
@@ -93,16 +94,29 @@ struct hbg__run *hbg__run_find_lost(struct hbg_device *device)
     return NULL;
 }
 
-/* A free slot; NULL, and whether all of them wait for this very thread. device->lock is held. */
-static struct hbg__run *find_free(struct hbg_device *device, bool *all_mine)
+/* Whose build a build of the program would be compared with: its own, nobody's, another's; to one that has no build yet they are all the same. */
+enum last_build { LAST_OWN, LAST_NONE, LAST_OTHER };
+
+static enum last_build last_build(const struct hbg__run *run, const struct hbg_program *program)
 {
+    uint64_t owner = run->scratch.recording.last.owner;
+    if (!program->has_run || program->pure || program->no_compare) return LAST_OWN;
+    return owner == program->number ? LAST_OWN : owner ? LAST_OTHER : LAST_NONE;
+}
+
+/* The free slot that suits best, of these the lowest; NULL, and whether all of them wait for this very thread. device->lock is held. */
+static struct hbg__run *find_free(const struct hbg_program *program, bool *all_mine)
+{
+    struct hbg_device *device = program->device;
+    struct hbg__run *best = NULL;
     *all_mine = true;
     for (uint32_t i = 0; i < device->depth; i++) {
         struct hbg__run *run = &device->run[i];
-        if (!run->leased) return run;
-        if (run->owner != &this_thread || run->handed_over) *all_mine = false;
+        if (run->leased) *all_mine = *all_mine && run->owner == &this_thread && !run->handed_over;
+        else if (last_build(run, program) == LAST_OWN) return run;
+        else if (!best || last_build(run, program) < last_build(best, program)) best = run;
     }
-    return NULL;
+    return best;
 }
 
 void hbg__device_wait_for_slot(struct hbg_device *device, uint64_t most_ns)
@@ -126,7 +140,7 @@ static enum hbg_status find_or_wait(struct hbg_program *program, const struct hb
             hbg__run_say_lost(lost, error);
             return HBG_E_DEVICE;
         }
-        *run = find_free(device, &all_mine);
+        *run = find_free(program, &all_mine);
         if (*run) return HBG_OK;
         if (options->poll) return hbg__error_set(error, HBG_E_BUSY, "slot", "all pipeline slots of the device are in use: depth=%u", device->depth);
         if (all_mine)
@@ -154,6 +168,7 @@ enum hbg_status hbg__run_lease(struct hbg_program *program, const struct hbg_run
         run->owner = &this_thread;
         run->until_ns = until_ns;
         run->program = program;
+        program->has_run = true;
         program->references++;
         run->generation = hbg__run_word_generation(hbg__run_entry_look(run->entry));
         hbg__run_entry_set(run->entry, run->generation, HBG__RUN_BINDING);

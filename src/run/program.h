@@ -9,7 +9,7 @@
  *                               preparing threads           program lock
  *   kept[i].users               prepare, finish             K1 acq_rel on leaving, K2 acquire before a take-over (record.c)
  *   kept[i].recording, device_* whoever holds users at BUILDING, alone; constant while it is ready
- *   references, list            create, prepare, finish     device lock
+ *   references, list, has_run   create, prepare, finish     device lock
  *   task_ns                     finish                      relaxed: a hint for the choice of mode
  */
 #ifndef HBG_RUN_PROGRAM_H
@@ -60,6 +60,7 @@ struct hbg_program {
     uint64_t missed_shapes;
 
     uint32_t references;
+    bool has_run;                       /* it was given a slot before */
     struct hbg_program *next, **link;
 };
 

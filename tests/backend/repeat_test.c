@@ -485,6 +485,31 @@ static void what_comes_between_is_no_last_build(struct hbg_device *unused, const
     device_close(device);
 }
 
+/* Two programs in turns have a slot each, as many as there are; so many one after the other are content with one. */
+static void programs_in_turns_are_compared(struct hbg_device *unused, const struct device_kind *kind)
+{
+    enum { PROGRAMS = 3 };
+    char spec[128];
+    (void)unused;
+    snprintf(spec, sizeof spec, "%s,depth=%d", kind->spec, PROGRAMS);
+    struct hbg_device *device = device_open(spec, NULL);
+    struct hbg_program *program[PROGRAMS];
+    int32_t x[LEN] = { 0 };
+    struct hbg_arg_list list = HBG_ARGS(hbg_inout(HOST_I32(x, LEN)));
+    for (int i = 0; i < PROGRAMS; i++) {
+        program[i] = PROGRAM(device, one_build, kernels);
+        assert_false(run_with(device, program[i], i, list));
+    }
+    assert_int_equal(counters_of(device).stream_sets_made, 1);
+    for (int run = 0; run < 5; run++)
+        for (int i = 0; i < PROGRAMS; i++)
+            assert_int_equal(run_with(device, program[i], i, list), run > 0 || i == PROGRAMS - 1);
+    for (int i = 0; i < PROGRAMS; i++) hbg_program_destroy(program[i]);
+    device_close(device);
+    assert_int_equal(x[0], 18);
+    assert_int_equal(x[1], 2 * 12);
+}
+
 static void failing_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
 {
     (void)args, (void)params;
@@ -648,7 +673,7 @@ int main(void)
         DEVICE_TEST(values_take_the_place_of_others), DEVICE_TEST(places_and_sizes_are_compared), DEVICE_TEST(access_modes_and_edges_are_compared),
         DEVICE_TEST(a_region_of_an_ended_scope_is_refused), DEVICE_TEST(a_region_beyond_its_intermediate_is_refused), DEVICE_TEST(what_is_wrong_is_refused_as_ever),
         DEVICE_TEST(named_buffers_are_the_same_ones), DEVICE_TEST(a_named_buffer_may_become_an_argument), DEVICE_TEST(an_argument_may_have_been_a_named_buffer),
-        DEVICE_TEST(a_buffer_may_go_while_it_is_named), DEVICE_TEST(buffers_in_turns_are_known), DEVICE_TEST(no_history_is_told_of_a_comparison), DEVICE_TEST(what_comes_between_is_no_last_build),
+        DEVICE_TEST(a_buffer_may_go_while_it_is_named), DEVICE_TEST(buffers_in_turns_are_known), DEVICE_TEST(no_history_is_told_of_a_comparison), DEVICE_TEST(what_comes_between_is_no_last_build), DEVICE_TEST(programs_in_turns_are_compared),
         DEVICE_TEST(a_run_that_failed_is_made_anew), DEVICE_TEST(no_compare_are_made), DEVICE_TEST(trying_grows_rare),
         DEVICE_TEST(reads_are_compared_by_what_follows), DEVICE_TEST(bodies_are_compared_by_what_they_looked_at),
         DEVICE_TEST(edges_and_untracked_regions_of_bodies_are_compared),

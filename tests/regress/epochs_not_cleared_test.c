@@ -74,7 +74,7 @@ static void the_next_run_clears(void **state)
     (void)state;
     for (int refused = 1; refused <= 2; refused++) {            /* the slots, the activations */
         char spec[80];
-        snprintf(spec, sizeof spec, "sim:workers=2,ring=4,spill=0,fail_copy=%d", refused);
+        snprintf(spec, sizeof spec, "sim:workers=2,depth=1,ring=4,spill=0,fail_copy=%d", refused);
         struct hbg_device *device = device_open(spec, NULL);
         struct hbg_program *add_one = PROGRAM(device, build_add, kernels), *burst = PROGRAM(device, build_burst, kernels), *skipped = PROGRAM(device, build_skipped, kernels);
         program_run(add_one, list, NULL, NULL);
