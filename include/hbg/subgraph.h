@@ -30,7 +30,7 @@ extern "C" {
  *
  * Bodies of one key are the same function of their boundary and these bytes, so these tell one layer from another: a body that names
  * device buffers has pointers to them, or a number that stands for them, among its parameters. A pointer that is used again for another buffer does no
- * harm, since hbg_buffer_destroy() drops the definitions that name the buffer. HBG_VERIFY_REPLAY=n records every n-th replay again and
+ * harm, since hbg_buffer_destroy() drops the definitions that name the buffer. HBG_VERIFY_REPLAY=n records one of n that are found again and
  * says HBG_E_IMAGE where they are not the same.
  *
  * Two functions under one key are HBG_E_IMAGE where one build submits both and they are not the same; where the first holds bodies that cannot be

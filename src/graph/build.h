@@ -53,8 +53,8 @@ struct hbg__build_input {
     struct hbg__boundary boundary;
     struct hbg__buffer_ops buffers;
     struct hbg__definitions *definitions;           /* where recorded bodies are kept; NULL: they are submitted in place */
-    uint32_t verify_every;                          /* of submissions that find a definition, every n-th records again and compares; 0: none */
-    struct hbg__atomic_u64 *verify_count;           /* of the device */
+    uint32_t verify_every;                          /* of n submissions that find a definition one records again and compares: turn.h; 0: none */
+    struct hbg__atomic_u64 *verify_count;           /* of the device; not looked at where all are verified */
     void (*poison)(struct hbg__arena *arena);       /* fills what a body is recorded into, before it is; NULL: nothing does */
     const struct hbg__log *log;                     /* is told of each body that is recorded once more; NULL: nobody */
     uint64_t owner;                                 /* the program, by a number that no other has: memory named by hbg_guard() is its own */

@@ -15,6 +15,7 @@
 #include "graph/hazard_map.h"
 #include "graph/repeat.h"
 #include "graph/signature.h"
+#include "graph/turn.h"
 
 enum { ARGS_ON_STACK = 24 };
 
@@ -145,13 +146,6 @@ static bool check_call(struct hbg_graph *g, const char *name, const struct hbg_k
 
 enum way { RECORD, IN_PLACE, VERIFY };
 
-/* Is this replay one that is verified? */
-static bool is_due(const struct hbg_graph *g)
-{
-    const struct hbg__build_input *in = g->input;
-    return HBG_UNLIKELY(in->verify_every != 0) && (hbg__fetch_add_relaxed64(in->verify_count, 1) + 1) % in->verify_every == 0;     /* relaxed: a count */
-}
-
 /* Not found, or not to be looked for: all of the list is checked, and the body is called. */
 static struct hbg_task call_body(struct hbg__call *call, enum way way, bool wholes, const struct hbg__known *known)
 {
@@ -201,7 +195,7 @@ struct hbg_task hbg_subgraph(struct hbg_graph *g, struct hbg_key key, hbg_build_
     }
     if (!known) return call_body(&call, in_place ? IN_PLACE : RECORD, wholes, NULL);
     bool other_body = known->definition->key.fn != fn;
-    if (other_body || is_due(g)) return call_body(&call, VERIFY, false, known);
+    if (other_body || hbg__turn_comes(g->input->verify_count, g->input->verify_every)) return call_body(&call, VERIFY, false, known);
     g->repeat.is_possible = possible;
     hbg__note_submission(g, known, list);
     return hbg__submit_definition(&call, known);

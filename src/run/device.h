@@ -15,7 +15,7 @@
  *   run[i] lease, closed, references, lists   any thread                                 any thread         lock
  *   queue_sum                                 finish                                     prepare            the lease of the only slot
  *   counters                                  any thread                                 any thread         relaxed: statistics
- *   replays_seen                              any preparing thread                       the same           relaxed: a statistic
+ *   replays_seen, bodies_seen                 any preparing thread                       the same           relaxed: a statistic
  *   definitions                               preparing threads                          the same           definition.h
  *   bootstrap                                 whoever copies for a buffer or a program   the same           bootstrap_lock
  *
@@ -59,8 +59,8 @@ struct hbg_device {
     struct hbg__trace *trace;               /* NULL: nothing is traced */
     bool queues_summed;                     /* watch.c: queue_sum is that of the last run's end */
     uint64_t queue_sum;
-    uint32_t verify_replay;                 /* every n-th replay builds again and compares; 0: none */
-    struct hbg__atomic_u64 replays_seen;
+    uint32_t verify_replay;                 /* of n replays one builds again and compares, and so does one of n bodies that are found: graph/turn.h; 0: none */
+    struct hbg__atomic_u64 replays_seen, bodies_seen;
 
     pthread_mutex_t lock;
     pthread_cond_t slot_free;

@@ -6,8 +6,8 @@
  *   they missed 8 times in a row       as below, until a boundary of other shapes comes
  *   build function not pure            build into the slot's own arena, which the next such build overwrites
  *
- * Where all recordings are in use, a pure build goes to the slot's arena as well and is not kept. HBG_VERIFY_REPLAY=n makes every
- * n-th replay build again beside the recording and compares the two images byte by byte.
+ * Where all recordings are in use, a pure build goes to the slot's arena as well and is not kept. HBG_VERIFY_REPLAY=n makes one
+ * of n replays build again beside the recording, its bodies too, and compares the two images byte by byte.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "graph/turn.h"
 #include "run/run.h"
 
 static bool is_used(struct hbg__kept *kept)
@@ -165,7 +166,10 @@ static void count_bodies(struct hbg_device *device, const struct hbg__recording 
         if (r->bodies_missed[i]) hbg__count(missed[i], r->bodies_missed[i]);
 }
 
-static enum hbg_status build_into(struct hbg__run *run, struct hbg__kept *kept, bool record, bool repeats, struct hbg_error *error)
+/* A build from the start; one that is recorded with its guards; one that may be compared with the last; one that a replay is compared with, whose bodies are verified too. */
+enum way { MAKE, RECORD, COMPARE, VERIFY };
+
+static enum hbg_status build_into(struct hbg__run *run, struct hbg__kept *kept, enum way way, struct hbg_error *error)
 {
     struct hbg_device *device = run->device;
     struct hbg_program *program = run->program;
@@ -178,8 +182,8 @@ static enum hbg_status build_into(struct hbg__run *run, struct hbg__kept *kept, 
     struct hbg__build_input input = {
         .build = program->build, .params = program->params, .kernels = program->kernels, .signatures = program->signatures,
         .kernel_count = program->kernel_count, .limit_tasks = program->limit_tasks, .limit_heap_bytes = device->limit_heap_bytes,
-        .heap_reuse_after_bytes = device->heap_reuse_after_bytes, .record = record, .repeats = repeats && !device->properties.poison, .boundary = hbg__run_boundary(run),
-        .buffers = buffer_ops(run), .definitions = &device->definitions, .verify_every = device->verify_replay, .verify_count = &device->replays_seen,
+        .heap_reuse_after_bytes = device->heap_reuse_after_bytes, .record = way == RECORD, .repeats = way == COMPARE && !device->properties.poison, .boundary = hbg__run_boundary(run),
+        .buffers = buffer_ops(run), .definitions = &device->definitions, .verify_every = way == VERIFY ? 1 : device->verify_replay, .verify_count = &device->bodies_seen,
         .poison = device->properties.poison ? hbg__poison_arena : NULL, .log = &device->log, .owner = program->number,
         .kernel_set = program->kernel_set };
     uint64_t growths = hbg__graph_growths(run->graph) + kept->recording.arena.growths;
@@ -210,7 +214,7 @@ static enum hbg_status build(struct hbg__run *run, bool record, struct hbg_error
         use(kept);
     }
     run->times.build_begin = hbg__device_now_ns(run->device);
-    enum hbg_status status = build_into(run, kept, kept != &run->scratch, kept == &run->scratch && !program->no_compare, error);
+    enum hbg_status status = build_into(run, kept, kept != &run->scratch ? RECORD : program->no_compare ? MAKE : COMPARE, error);
     run->times.build_end = hbg__device_now_ns(run->device);
     if (status) leave(kept);
     else run->kept = kept;
@@ -239,7 +243,7 @@ static enum hbg_status verify_replay(struct hbg__run *run, struct hbg_error *err
 {
     const struct hbg__recording *kept = &run->kept->recording, *fresh = &run->scratch.recording;
     if (hbg__depends_on_store(kept)) return HBG_OK;
-    enum hbg_status status = build_into(run, &run->scratch, false, false, error);
+    enum hbg_status status = build_into(run, &run->scratch, VERIFY, error);
     if (status) return status;
     const unsigned char *a = (const unsigned char *)kept->head, *b = (const unsigned char *)fresh->head;
     uint64_t size = kept->image_bytes < fresh->image_bytes ? kept->image_bytes : fresh->image_bytes, at = 0;
@@ -249,13 +253,6 @@ static enum hbg_status verify_replay(struct hbg__run *run, struct hbg_error *err
     return hbg__error_set(error, HBG_E_IMAGE, run->program->name,
                           "program \"%.60s\" is declared pure, but building again gives another image: %" PRIu64 " bytes against %" PRIu64 ", different from byte %" PRIu64,
                           run->program->name, fresh->image_bytes, kept->image_bytes, at);
-}
-
-static bool verification_is_due(struct hbg_device *device)
-{
-    if (device->verify_replay == 0) return false;
-    uint64_t seen = hbg__fetch_add_relaxed64(&device->replays_seen, 1) + 1;     /* relaxed: a count */
-    return seen % device->verify_replay == 0;
 }
 
 enum hbg_status hbg__run_record(struct hbg__run *run, struct hbg_error *error)
@@ -269,7 +266,7 @@ enum hbg_status hbg__run_record(struct hbg__run *run, struct hbg_error *error)
     run->replayed = record && run->kept != NULL;
     if (!run->replayed) return build(run, record, error);
     hbg__count(&run->device->counters.replays, 1);
-    if (!verification_is_due(run->device)) return HBG_OK;
+    if (!hbg__turn_comes(&run->device->replays_seen, run->device->verify_replay)) return HBG_OK;
     status = verify_replay(run, error);
     if (status) hbg__run_unrecord(run);
     return status;

@@ -231,16 +231,20 @@ static void verification_finds_an_impure_build(void **state)
     assert_int_equal(setenv("HBG_VERIFY_REPLAY", "3", 1), 0);
     struct hbg_device *device = open_device("cpu:workers=1");
     struct hbg_program *pure = make_program(device, build_add, true), *impure = make_program(device, build_impure, true);
-    for (int i = 0; i < 9; i++) runs_well(pure, LIST(HOST(8)), NULL);
-    assert_int_equal(counters_of(device).builds, 1 + 2);        /* 8 replays, the third and the sixth built again */
+    for (int i = 0; i < 1 + 9; i++) runs_well(pure, LIST(HOST(8)), NULL);
+    assert_int_equal(counters_of(device).builds, 1 + 3);        /* 9 replays, one of three built again */
     hidden = 1;
     struct hbg_arg_list list = LIST(hbg_out(hbg_host(x, HBG_I32, HBG_SHAPE(8))));
     runs_well(impure, list, NULL);
     hidden = 2;
-    assert_int_equal(hbg_run_sync(impure, list, &result), HBG_E_IMAGE);         /* the ninth replay */
-    assert_non_null(strstr(result.error.text, "declared pure"));
-    runs_well(impure, list, &result);                                          /* not due: what was recorded */
-    assert_int_equal(x[0], 1);
+    for (int i = 0, refused = 0; i < 6; i++) {
+        bool due = hbg_run_sync(impure, list, &result) != HBG_OK;
+        refused += due;
+        if (due) assert_int_equal(result.error.status, HBG_E_IMAGE);
+        if (due) assert_non_null(strstr(result.error.text, "declared pure"));
+        else assert_int_equal(x[0], 1);                         /* what was recorded */
+        if (i % 3 == 2) assert_int_equal(refused, (i + 1) / 3);
+    }
     hbg_program_destroy(pure);
     hbg_program_destroy(impure);
     assert_int_equal(hbg_device_close(device), HBG_OK);
