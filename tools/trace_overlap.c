@@ -23,6 +23,7 @@ struct identity { uint64_t prepare_begin, prepare_end, wall_begin, wall_end, acc
 static bool identify(const struct trace_rounds *t, const struct trace_round *round, struct identity *id)
 {
     const struct trace_record *bind = hbg__trace_round_find(t, round, TRACE_RUN ".bind");
+    const struct trace_record *wait = hbg__trace_round_find(t, round, TRACE_RUN ".bind.wait");      /* for a run in flight with the same data: that is no preparing */
     const struct trace_record *prepare = hbg__trace_round_find(t, round, TRACE_RUN ".prepare_execution");
     const struct trace_record *wall = hbg__trace_round_find(t, round, TRACE_WALL);
     uint64_t slot;
@@ -30,7 +31,7 @@ static bool identify(const struct trace_rounds *t, const struct trace_round *rou
     if (!round->root || !bind || !prepare || !wall || !hbg__trace_number(t->log, wall, "accepted", &id->accepted) ||
         !hbg__trace_number(t->log, wall, "slot", &id->slot) || !hbg__trace_number(t->log, round->root, "slot", &slot) || slot != id->slot)
         return false;
-    id->prepare_begin = bind->ts;
+    id->prepare_begin = wait ? wait->ts + wait->dur : bind->ts;
     id->prepare_end = prepare->ts + prepare->dur;
     id->wall_begin = wall->ts;
     id->wall_end = wall->ts + wall->dur;

@@ -38,9 +38,9 @@ struct hbg_result {
     uint64_t edges;             /* of the graph that the build submitted, in which a submission is one node, and an inserted noop another;
                                    those between the tasks of a recorded body are not counted */
     uint64_t upload_bytes, upload_copies;       /* image, arguments (one copy each), launch descriptor; 0 on a unified device */
-    uint64_t build_ns;          /* in the build function and around it; 0 of a replay */
+    uint64_t build_ns;          /* in the build function and around it, without waited_ns; 0 of a replay */
     uint64_t upload_ns;         /* of prepare, after the build */
-    uint64_t bind_ns;           /* prepare, once it had its slot; build and upload included */
+    uint64_t bind_ns;           /* prepare, once it had its slot; build and upload included, waited_ns not */
     uint64_t launch_to_done_ns; /* from the launch to the end of the last task */
     uint64_t device_ns;         /* from the first worker's start to the end of the last task */
     uint64_t run_ns;            /* from prepare, once it had its slot, to the end of finish */
@@ -55,6 +55,8 @@ struct hbg_result {
                                            kept, recorded or in place */
     uint32_t subgraphs_in_place;        /* the body was called, and its tasks are plain ones: it cannot be kept, or is nested too deep */
     uint32_t repeated;                  /* 1: built, by the calls of the last build of its place in flight: these were compared and nothing was made */
+    uint64_t waited_ns;         /* of prepare, once it had its slot: for runs in flight that use the same host data, or data that the build reads; such runs
+                                   are one after the other whatever `depth` is */
 };
 
 /* Called once when a launched run has ended, well or badly: by a worker's thread, or, where it had no tasks or was cancelled before it

@@ -248,12 +248,19 @@ static void remember(struct hbg__run *run, const struct wanted *wanted)
     run->looked[run->looked_count++] = (struct hbg__looked){ wanted->buffer, wanted->lo, wanted->hi };
 }
 
+static void count_wait(struct hbg__run *run, uint64_t begun_ns) { run->times.waited_ns += hbg__device_now_ns(run->device) - begun_ns; }
+
 /* Until nobody conflicts any more. HBG_E_BUSY as well where the run is outdated: its build begins anew. device->lock is held. */
 static enum hbg_status pass(struct hbg__run *run, struct wanted *wanted)
 {
     enum hbg_status status = HBG_OK;
-    struct hbg__run *other;
-    while (!status && !run->outdated && (other = find_conflict(run, wanted)) != NULL) status = await(run, other, wanted);
+    struct hbg__run *other = run->outdated ? NULL : find_conflict(run, wanted);
+    if (HBG_UNLIKELY(other != NULL)) {
+        uint64_t begun_ns = hbg__device_now_ns(run->device);
+        do status = await(run, other, wanted);
+        while (!status && !run->outdated && (other = find_conflict(run, wanted)) != NULL);
+        count_wait(run, begun_ns);
+    }
     return status ? status : run->outdated ? HBG_E_BUSY : HBG_OK;
 }
 
@@ -308,7 +315,9 @@ static enum hbg_status outdate_readers(struct hbg__run *run, struct wanted *want
         if (run->polls) return say(other, wanted, HBG_E_BUSY, "it is not finished");
         if (hbg__clock_ns() >= run->until_ns) return say(other, wanted, HBG_TIMEOUT, "it was not launched in time");
         other->outdated = true;
+        uint64_t begun_ns = hbg__device_now_ns(run->device);
         hbg__device_wait_for_slot(run->device, LOOK_NS);
+        count_wait(run, begun_ns);
     }
     return run->outdated ? HBG_E_BUSY : HBG_OK;
 }

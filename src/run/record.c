@@ -213,9 +213,11 @@ static enum hbg_status build(struct hbg__run *run, bool record, struct hbg_error
         kept = &run->scratch;
         use(kept);
     }
+    uint64_t waited_ns = run->times.waited_ns;
     run->times.build_begin = hbg__device_now_ns(run->device);
     enum hbg_status status = build_into(run, kept, kept != &run->scratch ? RECORD : program->no_compare ? MAKE : COMPARE, error);
     run->times.build_end = hbg__device_now_ns(run->device);
+    run->times.build_waited_ns = run->times.waited_ns - waited_ns;
     if (status) leave(kept);
     else run->kept = kept;
     return status;

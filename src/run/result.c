@@ -136,9 +136,10 @@ static void fill_result(const struct hbg__run *run, const struct hbg__launch_res
     result->edges = recording->edge_count;
     result->upload_bytes = run->upload_bytes;
     result->upload_copies = run->upload_copies;
-    result->build_ns = between(times->build_begin, times->build_end);
+    result->build_ns = between(times->build_begin + times->build_waited_ns, times->build_end);
     result->upload_ns = times->upload_begin ? between(times->upload_begin, times->prepare_end) : 0;
-    result->bind_ns = between(times->prepare_begin, times->prepare_end);
+    result->bind_ns = between(times->prepare_begin + times->bind_waited_ns, times->prepare_end);
+    result->waited_ns = times->waited_ns;
     result->launch_to_done_ns = launch ? between(times->launch_begin, launch->ended_ns) : 0;
     result->device_ns = launch ? between(launch->started_ns, launch->ended_ns) : 0;
     result->replayed = run->replayed;

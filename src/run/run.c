@@ -44,8 +44,10 @@ static enum hbg_status bind_arguments(struct hbg__run *run, struct hbg_arg_list 
     hbg__span_begin(run->spans, HBG__SPAN_ARGS);
     enum hbg_status status = hbg__run_bind(run, list, error);
     hbg__span_values(run->spans, HBG__SPAN_ARGS, list.count, 0, 0, 0);
+    hbg__span_next(run->spans, HBG__SPAN_ARGS, HBG__SPAN_WAIT);
     if (HBG_LIKELY(!status)) status = hbg__run_pass_gate(run);
-    hbg__span_end(run->spans, HBG__SPAN_ARGS);
+    hbg__span_end(run->spans, HBG__SPAN_WAIT);
+    if (HBG_UNLIKELY(run->spans != NULL) && !run->times.waited_ns) hbg__spans_drop(run->spans, HBG__SPAN_WAIT);
     return status;
 }
 
@@ -82,6 +84,7 @@ static enum hbg_status prepare_once(struct hbg__run *run, struct hbg_error *erro
     hbg__span_end(run->spans, HBG__SPAN_PREPARE);
     if (HBG_UNLIKELY(status)) return status;
     run->times.prepare_end = hbg__device_now_ns(run->device);
+    run->times.bind_waited_ns = run->times.waited_ns;
     return hbg__run_commit(run);
 }
 

@@ -63,6 +63,8 @@ struct hbg__bank {
 
 struct hbg__run_times {
     uint64_t prepare_begin, build_begin, build_end, upload_begin, prepare_end, launch_begin;
+    uint64_t waited_ns;             /* of prepare, for other runs: gate.c; what of it lies before prepare_end, and inside of the build: */
+    uint64_t bind_waited_ns, build_waited_ns;
 };
 
 struct hbg__opened;

@@ -10,6 +10,7 @@ static const struct { uint32_t depth; const char *name; const char *value[HBG__S
     [HBG__SPAN_RUN] = { 0, "chip.run", { "slot", "tasks", "edges", "replayed" } },
     [HBG__SPAN_BIND] = { 1, "chip.run.bind", { 0 } },
     [HBG__SPAN_ARGS] = { 2, "chip.run.bind.args", { "args" } },
+    [HBG__SPAN_WAIT] = { 2, "chip.run.bind.wait", { 0 } },
     [HBG__SPAN_BUILD] = { 2, "chip.run.bind.build", { "replayed", "tasks", "edges", "image_bytes" } },
     [HBG__SPAN_UPLOAD] = { 2, "chip.run.bind.upload", { "copies", "bytes" } },
     [HBG__SPAN_PREPARE] = { 1, "chip.run.prepare_execution", { "copies", "bytes" } },
@@ -56,6 +57,8 @@ void hbg__spans_close(struct hbg__run_spans *spans, enum hbg__span_id id, uint64
 {
     if (spans->span[id].started_ns) spans->span[id].ended_ns = now_ns;
 }
+
+void hbg__spans_drop(struct hbg__run_spans *spans, enum hbg__span_id id) { spans->span[id].started_ns = 0; }
 
 void hbg__step_open(struct hbg__run_spans *spans, enum hbg__span_id id, uint64_t alloc_bytes, uint64_t copies, uint64_t bytes)
 {

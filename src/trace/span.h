@@ -3,7 +3,7 @@
  *
  *     chip.run                                     prepare to the end of finish
  *         bind                                     what depends on the build function
- *             args  build  upload
+ *             args  wait  build  upload           wait: for runs in flight that use the same host data; where there were some
  *         prepare_execution                        what depends on slot and platform: its steps
  *             result_region  counter_table  descriptor
  *         runner_run                               launch to the end of the wait, or of the launch if nobody waited
@@ -26,7 +26,7 @@
 
 enum hbg__span_id {
     HBG__SPAN_RUN,
-    HBG__SPAN_BIND, HBG__SPAN_ARGS, HBG__SPAN_BUILD, HBG__SPAN_UPLOAD,
+    HBG__SPAN_BIND, HBG__SPAN_ARGS, HBG__SPAN_WAIT, HBG__SPAN_BUILD, HBG__SPAN_UPLOAD,
     HBG__SPAN_PREPARE, HBG__SPAN_RESULT_REGION, HBG__SPAN_COUNTER_TABLE, HBG__SPAN_DESCRIPTOR,
     HBG__SPAN_RUNNER, HBG__SPAN_WALL,
     HBG__SPAN_VALIDATE,
@@ -64,6 +64,7 @@ void hbg__spans_here(struct hbg__run_spans *spans);
 
 void hbg__spans_open(struct hbg__run_spans *spans, enum hbg__span_id id, uint64_t now_ns);
 void hbg__spans_close(struct hbg__run_spans *spans, enum hbg__span_id id, uint64_t now_ns);
+void hbg__spans_drop(struct hbg__run_spans *spans, enum hbg__span_id id);      /* it was not begun after all */
 
 /* ---- what the phases call; spans is NULL where nothing is traced ---- */
 

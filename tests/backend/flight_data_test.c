@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -137,6 +138,48 @@ static void naming_build(struct hbg_graph *g, const struct hbg_args *args, const
     hbg_submit(g, SET, hbg_out(named_region), hbg_i32(0));
 }
 
+static void *let_go(void *unused)
+{
+    (void)unused;
+    nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+    atomic_store(&flight_hold, 0);
+    return NULL;
+}
+
+/* A run that waits for another says how long; it is not part of what its bind or build took. */
+static void waiting_is_no_binding(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    static int32_t y[LENGTH], z[LENGTH];
+    struct hbg_result result = HBG_OPTIONS(result);
+    struct hbg_buffer *buffer;
+    assert_int_equal(hbg_buffer_create(device, sizeof y, &buffer), HBG_OK);
+    struct hbg_region table = hbg_buffer_region(buffer, 0, HBG_I32, HBG_SHAPE(LENGTH));
+    struct hbg_program *slow = PROGRAM(device, hold_build, flight_kernels), *copy = PROGRAM(device, copy_build, flight_kernels), *reader = PROGRAM(device, reading_build, flight_kernels);
+    for (int way = 0; way < 3; way++) {                             /* at the gate; in the build; not at all */
+        struct hbg_region x = way == 1 ? table : HOST_I32(y, LENGTH);
+        pthread_t thread;
+        atomic_store(&flight_hold, 1);
+        struct hbg_run first = launched(slow, HBG_ARGS(hbg_inout(x))), second;
+        assert_int_equal(pthread_create(&thread, NULL, let_go, NULL), 0);
+        if (way == 0) second = launched(copy, COPY_ARGS(y, z));
+        if (way == 1) second = launched(reader, HBG_ARGS(hbg_in(table), hbg_out(HOST_I32(z, LENGTH))));
+        if (way == 2) second = launched(copy, HBG_ARGS(hbg_in(table), hbg_out(HOST_I32(z, LENGTH))));
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        ends(first, HBG_OK);
+        assert_int_equal(hbg_run_wait(second, HBG_FOREVER), HBG_OK);
+        assert_int_equal(hbg_run_finish(second, &result), HBG_OK);
+        if (way == 2) assert_int_equal(result.waited_ns, 0);
+        else assert_in_range(result.bind_ns, 1, result.waited_ns);
+        assert_in_range(result.build_ns, 1, result.bind_ns);
+        assert_in_range(result.waited_ns, 0, result.run_ns);
+    }
+    hbg_program_destroy(slow);
+    hbg_program_destroy(copy);
+    hbg_program_destroy(reader);
+    hbg_buffer_destroy(buffer);
+}
+
 static void a_build_waits_for_what_it_reads(struct hbg_device *device, const struct device_kind *kind)
 {
     (void)kind;
@@ -262,7 +305,7 @@ static void what_a_build_has_read_is_what_its_run_finds(struct hbg_device *devic
 int main(void)
 {
     static const struct device_test tests[] = {
-        DEVICE_TEST(a_reader_waits_for_the_writer), DEVICE_TEST(a_prepare_times_out_at_the_gate), DEVICE_TEST(columns_of_one_matrix_do_not_conflict),
+        DEVICE_TEST(a_reader_waits_for_the_writer), DEVICE_TEST(waiting_is_no_binding), DEVICE_TEST(a_prepare_times_out_at_the_gate), DEVICE_TEST(columns_of_one_matrix_do_not_conflict),
         DEVICE_TEST(a_build_waits_for_what_it_reads), DEVICE_TEST(what_a_build_has_read_is_what_its_run_finds),
     };
     return DEVICE_TESTS_RUN(tests);

@@ -265,12 +265,14 @@ def check_together(path, folder):
     assert "makespan" in text and open(page).read().startswith("<!DOCTYPE html>") and json.load(open(events))["traceEvents"], text
 
 
-def overlap(path, runs, status):
-    """Runs as (prepare begin, prepare end, accepted, device begin, device end)."""
+def overlap(path, runs, status, waited=0):
+    """Runs as (prepare begin, prepare end, accepted, device begin, device end), each of which waits first for one before it."""
     log = Log()
     for number, (begin, prepared, accepted, start, end) in enumerate(runs, 1):
         log.add("chip.run", begin, end + 50 - begin, number, 0, slot=number % 2, status="HBG_OK", program="p")
-        log.add("chip.run.bind", begin, 10, number, 1)
+        log.add("chip.run.bind", begin, waited + 10, number, 1)
+        if waited:
+            log.add("chip.run.bind.wait", begin, waited, number, 2)
         log.add("chip.run.prepare_execution", begin + 10, prepared - begin - 10, number, 1)
         notes = {} if accepted is None else {"accepted": accepted}
         log.add("chip.run.runner_run.device_wall", start, end - start, number, 2, slot=number % 2, executed=1, skipped=0, **notes)
@@ -284,6 +286,9 @@ def check_overlap(path, folder):
     assert overlap(file, piped, 0).startswith("6 pairs of warm runs; in 6 the later"), overlap(file, piped, 0)
     one_by_one = [(100 * n, 100 * n + 40, 100 * n + 41, 100 * n + 42, 100 * n + 90) for n in range(1, 9)]
     assert "in 0 the later" in overlap(file, one_by_one, 1)
+    waiting = [(100 * n, 100 * n + 95, 100 * n + 96, 100 * n + 97, 100 * n + 189) for n in range(1, 9)]
+    assert "in 0 the later" in overlap(file, waiting, 1, waited=90)
+    assert "in 6 the later" in overlap(file, waiting, 0, waited=70)
     for early in ((500, 540, 580, 590, 699), (500, 540, 590, 601, 699)):         # on the device, accepted, while the one before was
         assert "; 0 lack" in overlap(file, piped[:4] + [early] + piped[5:], 1)
     assert "; 1 lacks" in overlap(file, piped[:4] + [(500, 540, None, 601, 699)] + piped[5:], 1)
