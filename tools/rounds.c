@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rounds of `hbg run`: device, program, warm-up rounds, timed rounds, and one round that is built rather than
- * replayed, so that there is a figure for what a build ships.
+ * The rounds of `hbg run`: device, program, warm-up rounds, timed rounds, and two runs that are built rather than
+ * replayed, so that there is a figure for what a warm build ships.
  *
  * As many rounds are in flight as the device has pipeline slots. Each of them has a lane: results of its own, since rounds that share
  * host data would wait for each other. Lane 0 is the memory that the workload declared.
@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "progress.h"
+#include "trace_log.h"
 
 #include "base/clock.h"
 
@@ -305,7 +306,7 @@ static bool run_built(struct series *r)
     if (!create_program(r, false, false, &program))
         return false;
     for (int i = 0; good && i < 2; i++)
-        good = start(r, program, &r->lane[0], "built") && finish(r, &r->lane[0], i > 0, &result);
+        good = start(r, program, &r->lane[0], TRACE_RUN_BUILT) && finish(r, &r->lane[0], i > 0, &result);
     give_up(r);
     if (good)
         r->outcome->built_runs = 2;

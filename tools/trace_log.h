@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The name of the runs that `hbg run` makes behind its rounds, to see what a build ships: no rounds, and not warm. */
+#define TRACE_RUN_BUILT "built"
+
 struct trace_note { const char *key, *value; };
 
 struct trace_record {
