@@ -52,12 +52,12 @@ sanitize:
 	@$(MAKE) --no-print-directory asan
 	@$(MAKE) --no-print-directory tsan
 
-# OpenBLAS of Debian 12 takes slow kernels on processors that are newer than it is; OPENBLAS_CORETYPE in the environment is left alone
-BLAS = $(if $(OPENBLAS_CORETYPE),,$(if $(shell grep -m1 -ow avx2 /proc/cpuinfo),OPENBLAS_CORETYPE=Haswell))
+# OpenBLAS takes its oldest kernels on a processor that it does not know; OPENBLAS_CORETYPE in the environment is left alone
+BLAS = $(if $(OPENBLAS_CORETYPE),,$$(build/hbg info | grep -q 'kernels for Prescott' && grep -qw avx2 /proc/cpuinfo && echo OPENBLAS_CORETYPE=Haswell))
 
 bench: all
 	@cmake --build build -j$(JOBS) --target bench-rivals > build/bench.log 2>&1 || { cat build/bench.log >&2; exit 1; }
-	$(BLAS) build/hbg bench all --rivals --json build/bench.json
+	env $(BLAS) build/hbg bench all --rivals --json build/bench.json
 	@command -v python3 > /dev/null || { echo "python3 is missing: no plots" >&2; exit 1; }
 	@scripts/plot_bench.py build/bench.json build/bench
 

@@ -107,7 +107,7 @@ static int measure(const char *name, const struct typed *typed)
 static int bench_line(const void *given, const char *const *rest, size_t count)
 {
     if (count == 1) return measure(rest[0], given);
-    hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind, dispatch, metg, replay, real and all is needed%s", count ? rest[1] : "");
+    hbg__cli_error("bench", count ? "`%s` is one argument too many" : "one of submit, bind, dispatch, metg, replay, real, model and all is needed%s", count ? rest[1] : "");
     return CLI_MISUSED;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* report.c - a bench as text and as JSON. */
+#include <math.h>
 #include <string.h>
 
 #include "base/json_write.h"
@@ -121,7 +122,7 @@ void hbg__bench_print_machine(const struct bench_machine *m)
 /* as many digits as the value deserves */
 static void print_value(double value)
 {
-    printf(" %11.*f", value < 10 ? 3 : value < 1000 ? 2 : 0, value);
+    printf(" %11.*f", fabs(value) < 10 ? 3 : fabs(value) < 1000 ? 2 : 0, value);
 }
 
 /* The case of hbg that stands for the same as this one; where it was kept and built, the way that this one was run in decides. */

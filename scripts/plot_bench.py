@@ -157,8 +157,13 @@ def plots(document):
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    with open(sys.argv[1], encoding="utf-8") as file:
-        document = json.load(file)
+    try:
+        with open(sys.argv[1], encoding="utf-8") as file:
+            document = json.load(file)
+    except (OSError, ValueError) as why:
+        sys.exit(f"plot_bench.py: {sys.argv[1]} is no JSON of hbg bench: {why}")
+    if not isinstance(document, dict) or not ("benches" in document or "results" in document):
+        sys.exit(f"plot_bench.py: {sys.argv[1]} is no JSON of hbg bench")
     folder = pathlib.Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
     for name, svg in plots(document):

@@ -99,6 +99,10 @@ bool hbg__cli_take(const char *command, const char *option, const char *text, ui
     return !wrong && (!text || (given >= least && given <= most));
 }
 
+/* ---- files ---- */
+
+bool hbg__cli_missing(const char *path) { return strcmp(path, "-") != 0 && access(path, F_OK) != 0; }
+
 /* ---- names ---- */
 
 const char *hbg__cli_hint(const char *name, const char *const *known, size_t count, char *text, size_t text_size)

@@ -74,6 +74,9 @@ int hbg__cli_device_status(enum hbg_status status);
 /* Standard output: 0 if all that was printed arrived, or why not. */
 int hbg__cli_flush(void);
 
+/* Is there no such file? "-" is standard input, which there always is. */
+bool hbg__cli_missing(const char *path);
+
 /* An output file: "-" is standard output. False: it could not be opened, or not all of it was written. */
 struct cli_output {
     const char *command, *path;

@@ -235,6 +235,8 @@ static int recheck(const struct typed *typed)
         status = give(typed, record, true);
     else
         hbg__cli_error("ab", "`%s`: %s", typed->recheck, record ? why : "there is no memory for it");
+    if (status == CLI_FAILED && hbg__cli_missing(typed->recheck))
+        status = CLI_MISUSED;
     if (record)
         hbg__ab_record_free(record);
     free(record);

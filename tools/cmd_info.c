@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "host_info.h"
 #include "table.h"
+#include "bench/tiles.h"
 
 #include <hbg/hbg.h>
 
@@ -55,7 +56,7 @@ static void print_packages(void)
     hbg__table_line("placement", "of workers in the system's order of CPUs: built without hwloc (libhwloc-dev)");
 #endif
 #ifdef HBG_HAVE_OPENBLAS
-    hbg__table_line("tile kernels", "OpenBLAS and LAPACKE");
+    hbg__table_line("tile kernels", "OpenBLAS and LAPACKE, kernels for %s", hbg__tiles_blas());
 #else
     hbg__table_line("tile kernels", "plain C: built without OpenBLAS (libopenblas-dev, liblapacke-dev)");
 #endif

@@ -137,7 +137,7 @@ static int write_folder(const char *name, const struct language *language)
     snprintf(version, sizeof version, "%d.%d", HBG_VERSION_MAJOR, HBG_VERSION_MINOR);
     snprintf(source, sizeof source, "%s.%s", name, language->suffix);
     if (mkdir(name, 0777) != 0) {
-        hbg__cli_error("new", "the folder `%s` cannot be made: %s", name, strerror(errno));
+        hbg__cli_error("new", "the folder `%s` cannot be made: %s%s", name, strerror(errno), errno == EEXIST ? "; take another name, or remove it" : "");
         return CLI_FAILED;
     }
     for (size_t i = 0; i < FILE_COUNT; i++) {

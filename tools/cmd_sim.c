@@ -7,6 +7,7 @@
  */
 #include "command.h"
 
+#include "base/plural.h"
 #include "base/rng.h"
 #include "cli.h"
 #include "sim_graph.h"
@@ -360,7 +361,7 @@ static int run_all(const char *name, uint64_t first, uint64_t last, const struct
             continue;
         for (uint64_t seed = first; count <= last - first; seed++, count++)
             failed += !run_seed(i, seed, chosen);
-        printf("%-10s %" PRIu64 " schedules, %" PRIu64 " failed\n", scenarios[i].name, count, failed);
+        printf("%-10s %" PRIu64 " schedule%s, %" PRIu64 " failed\n", scenarios[i].name, count, hbg__s(count), failed);
         fflush(stdout);
         if (failed)
             status = CLI_FAILED;

@@ -187,7 +187,7 @@ static int trace(const char *path, const struct typed *typed)
     wrong = hbg__trace_log_read(&log, path);
     if (wrong) {
         hbg__cli_error("trace", "`%s` cannot be read: %s", path, wrong);
-        return CLI_FAILED;
+        return hbg__cli_missing(path) ? CLI_MISUSED : CLI_FAILED;
     }
     if (!log.record_count) {
         hbg__cli_error("trace", "`%s` holds no record of a trace%s", path, log.torn ? " that is whole" : "");

@@ -60,7 +60,7 @@ static void print_first_builds(const struct explanation *e)
     for (int i = 0; i < e->build.count; i++)
         first -= e->build.reason[i].count;
     if (first)
-        hbg__table_line("  built", "%s: %s", hbg__table_count(first, count), e->pure ? "there was no recording" : "the build is not pure, or replay is off");
+        hbg__table_line("  built", "%s: %s", hbg__table_count(first, count), e->pure ? "there was no recording" : "the build is not pure, or --replay says so");
 }
 
 static void print_bodies(const struct explanation *e, const struct hbg_counters *c)

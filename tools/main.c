@@ -16,7 +16,7 @@ static const struct { const char *name; int (*run)(int argc, char **argv); const
     { "run", hbg__cmd_run, "run a workload, verify it, report" },
     { "describe", hbg__cmd_describe, "show the graph that a workload builds" },
     { "trace", hbg__cmd_trace, "read a trace: how long each phase took" },
-    { "bench", hbg__cmd_bench, "measure submit, bind or dispatch" },
+    { "bench", hbg__cmd_bench, "measure what hbg costs, beside other runtimes if asked" },
     { "ab", hbg__cmd_ab, "compare two commands: which is faster, and how sure that is" },
     { "sim", hbg__cmd_sim, "many schedules of simulated devices" },
     { "new", hbg__cmd_new, "write a workload to start from" },

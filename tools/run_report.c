@@ -96,7 +96,8 @@ static void print_rounds(const struct run_request *request, const struct run_out
     hbg__table_line("rounds", "%llu, %llu of them replayed, after %llu to warm up%s", (unsigned long long)outcome->rounds_done,
                     (unsigned long long)outcome->replayed, (unsigned long long)request->warmup, built);
     if (outcome->rounds_done)
-        hbg__table_line("in flight", "%u at a time, one every %s", outcome->depth, hbg__table_time((double)(outcome->rounds_ns / outcome->rounds_done), text));
+        hbg__table_line("in flight", "%u at a time, one every %s%s", outcome->depth, hbg__table_time((double)(outcome->rounds_ns / outcome->rounds_done), text),
+                        strncmp(request->device, "sim", 3) == 0 ? " of the host; the times below are simulated" : "");
 }
 
 void hbg__run_print_text(const struct hbg_setup *s, const struct run_request *request, const struct run_outcome *outcome)

@@ -11,6 +11,7 @@
 #include "descriptor.h"
 #include "tensor_file.h"
 
+#include <ctype.h>
 #include <float.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -62,11 +63,13 @@ bool hbg__setup_assign(struct hbg_setup *s, const char *assignment)
         char name[64], hint[128];
         const char *names[64];
         size_t count = 0;
+        const char *dot = strrchr(equals, '.');
+        bool is_path = strchr(equals, '/') || (dot && isalpha((unsigned char)dot[1]));
         snprintf(name, sizeof name, "%.*s", (int)(equals - assignment), assignment);
         for (; count < s->param_count && count < 64; count++)
             names[count] = s->param[count].name;
-        hbg__setup_fail(s, true, "workload %s has no parameter `%s`%s", s->workload.name, name,
-                        hbg__cli_hint(name, names, count, hint, sizeof hint));
+        hbg__setup_fail(s, true, "workload %s has no parameter `%s`%s%s", s->workload.name, name,
+                        hbg__cli_hint(name, names, count, hint, sizeof hint), is_path ? "; a tensor takes a file whose name ends in .npy" : "");
         return false;
     }
     if (param->given) {

@@ -20,8 +20,8 @@ const struct hbg__platform_ops *hbg__platform_find(const char *name, struct hbg_
         names[i] = platforms[i]->name;
     }
     const char *nearest = hbg__option_nearest(name, names, PLATFORM_COUNT);
-    (void)hbg__error_set(error, HBG_E_OPTION, name, "there is no platform \"%.40s\"%s%s%s; there are \"cpu\", \"null\" and \"sim\"", name,
-                         nearest ? ": did you mean \"" : "", nearest ? nearest : "", nearest ? "\"" : "");
+    (void)hbg__error_set(error, HBG_E_OPTION, name, "there is no device \"%.40s\"%s%s%s; there are \"cpu\", \"null\" and \"sim\"", name,
+                         nearest ? ", did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     return NULL;
 }
 

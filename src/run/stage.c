@@ -38,9 +38,15 @@ static enum hbg_status fit(struct hbg__run *run, struct hbg__zone *zone, uint64_
     return HBG_OK;
 }
 
-static enum hbg_status device_failed(struct hbg__run *run, enum hbg_status status, const char *what, struct hbg_error *error)
+/* Says of a copy to the device, and of one that fills its memory, that it failed, if it did; the status as it was. */
+static enum hbg_status check_copy(struct hbg__run *run, enum hbg_status status, const char *what, struct hbg_error *error)
 {
     return status ? hbg__error_set(error, status, what, "the copy of the %s to \"%s\" failed: %s", what, run->device->ops->name, hbg_status_text(status)) : HBG_OK;
+}
+
+static enum hbg_status check_fill(struct hbg__run *run, enum hbg_status status, const char *what, struct hbg_error *error)
+{
+    return status ? hbg__error_set(error, status, what, "\"%s\" could not fill the %s: %s", run->device->ops->name, what, hbg_status_text(status)) : HBG_OK;
 }
 
 /* ---- image ---- */
@@ -63,7 +69,7 @@ static enum hbg_status upload_image(struct hbg__run *run, struct hbg_error *erro
     if (device->properties.poison) status = device->ops->fill(device->platform, stream, kept->device_zone.address, HBG__POISON, kept->device_zone.size_bytes);
     if (!status) status = device->ops->copy_in(device->platform, stream, address, recording->head, recording->image_bytes);
     if (!status && kept != &run->scratch) status = device->ops->stream_sync(device->platform, stream);     /* runs on other streams will use it */
-    if (status) return device_failed(run, status, "image", error);
+    if (status) return check_copy(run, status, "image", error);
     kept->device_image = address;
     run->upload_bytes += recording->image_bytes;
     run->upload_copies++;
@@ -120,7 +126,7 @@ static enum hbg_status copy_arguments(struct hbg__run *run, struct hbg_error *er
         uint64_t bytes = 0;
         enum hbg_status status = hbg__transfer_in(device->ops, device->platform, run->streams.stream[HBG__STREAM_COPY], placed->address,
                                                   (const unsigned char *)(uintptr_t)placed->host, &view, &bytes);
-        if (status) return device_failed(run, status, "arguments", error);
+        if (status) return check_copy(run, status, "arguments", error);
         run->upload_bytes += bytes;
         run->upload_copies++;
         hbg__count(&device->counters.argument_copies, 1);
@@ -154,7 +160,7 @@ static enum hbg_status clear(struct hbg__run *run, const struct hbg__zone *zone,
 {
     const struct hbg_device *device = run->device;
     if (zone->size_bytes == 0) return HBG_OK;
-    return device_failed(run, device->ops->fill(device->platform, run->streams.stream[HBG__STREAM_WORK], zone->address, 0, zone->size_bytes), what, error);
+    return check_fill(run, device->ops->fill(device->platform, run->streams.stream[HBG__STREAM_WORK], zone->address, 0, zone->size_bytes), what, error);
 }
 
 /* The epoch after the last one; where it would come round, all that holds epochs is cleared once. If that fails the next run tries again. */
@@ -303,7 +309,7 @@ static enum hbg_status write_descriptor(struct hbg__run *run, struct hbg_error *
     run->upload_copies += copies;
     hbg__count(&device->counters.descriptor_copies, copies);
     hbg__count(&device->counters.descriptor_bytes, size);
-    return device_failed(run, status, "launch descriptor", error);
+    return check_copy(run, status, "launch descriptor", error);
 }
 
 /* ---- both halves of a prepare ---- */
@@ -317,9 +323,9 @@ enum hbg_status hbg__run_upload(struct hbg__run *run, struct hbg_error *error)
     if (!status) hbg__run_publish(run);
     if (!status) status = place_groups(run, error);
     if (!status && poison) status = hbg__watch_image(run, error);
-    if (!status && poison) status = device_failed(run, hbg__poison_staging(run), "poison", error);
+    if (!status && poison) status = check_fill(run, hbg__poison_staging(run), "staging with poison", error);
     if (!status) status = copy_arguments(run, error);
-    if (!status && poison) status = device_failed(run, hbg__poison_outputs(run), "poison", error);
+    if (!status && poison) status = check_fill(run, hbg__poison_outputs(run), "outputs with poison", error);
     hbg__span_values(run->spans, HBG__SPAN_UPLOAD, run->upload_copies, run->upload_bytes, 0, 0);
     return status;
 }
@@ -366,7 +372,7 @@ enum hbg_status hbg__run_prepare_execution(struct hbg__run *run, struct hbg_erro
     if (status) return status;
     begin_step(run, HBG__SPAN_RESULT_REGION);
     status = fit_bank(run, error);
-    if (!status && poison) status = device_failed(run, hbg__poison_bank(run), "poison", error);
+    if (!status && poison) status = check_fill(run, hbg__poison_bank(run), "bank with poison", error);
     end_step(run, HBG__SPAN_RESULT_REGION);
     run->event_capacity = 0;
     if (!status && HBG_UNLIKELY(run->spans != NULL) && run->spans->trace->level == HBG_TRACE_TASK) {

@@ -107,7 +107,7 @@ def misuses(machine):
     refused(machine.run(*SHORT, "--exclusive", "--wait=soon"), r"hbg run: --wait: `soon` is not a number\n", 2)
     refused(machine.run(*SHORT, "--exclusive", "--wait=-1"), r"hbg run: --wait: `-1` is negative\n", 2)
     refused(machine.run(*SHORT, "--exclusive=1"), r"hbg run: option --exclusive takes no value\n", 2)
-    refused(machine.run(*SHORT, "--exclusive", "--device", "cqu"), r"hbg run: [^\n]*there is no platform \"cqu\"[^\n]*\n", 2)
+    refused(machine.run(*SHORT, "--exclusive", "--device", "cqu"), r"hbg run: [^\n]*there is no device \"cqu\"[^\n]*\n", 2)
     refused(machine.run("devices", "cpu"), r"hbg devices: `cpu` is one argument too many\n", 2)
     refused(Machine("/nonexistent/locks").run(*SHORT, "--exclusive"), r"hbg run: HBG_E_DEVICE: --exclusive: the folder of locks, /nonexistent/locks, cannot be made: .*\n")
 

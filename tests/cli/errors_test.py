@@ -44,6 +44,7 @@ MISUSES = [
     (["run", "vector", "--out", "-"], "hbg run: workload vector reports no table: --out has nothing to write"),
     (["run", "gp", "--json", "-", "--out", "-"], "hbg run: --json and --out name the same file"),
     (["run", "vector", "m=1"], "hbg run: workload vector has no parameter `m`; "),
+    (["run", "matmul", "a=mine.c"], "hbg run: workload matmul has no parameter `a`; known are m, n, k, tile, k_tile; a tensor takes a file whose name ends in .npy\n"),
     (["run", "vector", "blok=1"], "hbg run: workload vector has no parameter `blok`; did you mean `block`?"),
     (["run", "vector", "n"], "hbg run: `n` is no parameter: name=value is needed"),
     (["run", "vector", "=1"], "hbg run: `=1` is no parameter: name=value is needed"),

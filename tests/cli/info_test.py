@@ -22,6 +22,9 @@ def main():
     for name, (parts, option, with_it, without_it) in PACKAGES.items():
         have = cache[option] == "ON" and all(not cache.get(part, "NOTFOUND").endswith("NOTFOUND") for part in parts)
         assert (with_it in done.stdout) == have and (without_it in done.stdout) != have, (name, have, done.stdout)
+    if re.search(r"OpenBLAS and LAPACKE", done.stdout):
+        cores = {name: subprocess.run([HBG, "info"], capture_output=True, text=True, timeout=60, env=os.environ | {"OPENBLAS_CORETYPE": name}).stdout for name in ("Prescott", "Core2")}
+        assert all(f"kernels for {name}\n" in said for name, said in cores.items()), cores
     for line in ("machine", "cpus", "memory", "device", "device says"):
         assert re.search(rf"^{line} +\S", done.stdout, re.M), (line, done.stdout)
 

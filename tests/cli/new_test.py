@@ -57,7 +57,7 @@ def check_refused(folder):
     pathlib.Path(f"{folder}/file").write_text("mine")
     for there in ("kept", "file"):
         done = new(folder, there)
-        assert done.returncode == 1 and done.stderr == f"hbg new: the folder `{there}` cannot be made: File exists\n", done.stderr
+        assert done.returncode == 1 and done.stderr == f"hbg new: the folder `{there}` cannot be made: File exists; take another name, or remove it\n", done.stderr
     # a file that cannot be written whole: nothing is left behind
     done = new(folder, "large", restore_signals=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)))
     assert done.returncode == 1 and done.stderr.startswith("hbg new: `large/large.c` was not written whole: "), (done.returncode, done.stderr)

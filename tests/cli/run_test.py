@@ -135,7 +135,7 @@ def explained():
     assert (told["bodies_recorded"], told["bodies_replayed"]) == (1, 14), told
     text = run(*base).stdout
     assert re.search(r"\nruns +1 built, 4 replayed\n  built +1: there was no recording\nbodies +1 recorded, 2 replayed, in these builds\ndefinitions +1 uploaded, ", text), text
-    assert "replay is off" in run(*base, "--replay", "off").stdout
+    assert "--replay says so" in run(*base, "--replay", "off").stdout
     off, compared = (run_json("bgemm", "--rounds", "8", "--warmup", "0", "--verify", "--replay", way) for way in ("off", "compare"))
     assert off["digest"] == compared["digest"] and off["counters"]["builds_repeated"] == 0 < compared["counters"]["builds_repeated"], (off, compared)
     text = run("bgemm", "--rounds", "8", "--replay", "compare", "--explain").stdout

@@ -114,7 +114,7 @@ def check_refusals(path, folder):
             (["run", "vector", "--trace-level", "run"], "--trace FILE is missing"),
             (["run", "vector", "--trace", path + "-", "--trace-level", "runs"], "did you mean `run`")):
         assert sentence in hbg(*arguments, status=2).stderr, arguments
-    assert "cannot be read: No such file" in hbg("trace", os.path.join(folder, "nothing"), status=1).stderr
+    assert "cannot be read: No such file" in hbg("trace", os.path.join(folder, "nothing"), status=2).stderr
     assert "cannot be written" in hbg("run", "vector", "--trace", "/nowhere/at/all", status=1).stderr
 
 

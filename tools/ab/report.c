@@ -157,10 +157,11 @@ static void print_rounds(FILE *file, const struct ab_record *record, const struc
 {
     char a[32], b[32];
 
-    if (!isnan(o->round_lag1))
+    bool exact = record->verdict == AB_DETERMINISTIC;       /* what is left of a variance is rounding */
+    if (!isnan(o->round_lag1) && !exact)
         line(file, "rounds in a row", "lag-1 %.3f, notable in %.0f batches: %.0f rounds know as much as %.0f independent ones", o->round_lag1,
              o->lag1_notable, o->rounds, o->effective);
-    if (!isnan(o->design_effect))
+    if (!isnan(o->design_effect) && !exact)
         line(file, "design effect", "%.1f: variance of rounds %.3g, of batches beyond it %.3g, intraclass %.2f", o->design_effect, o->variance_rounds,
              o->variance_batches, o->correlation);
     if (!isnan(o->cold_a) || !isnan(o->cold_b))

@@ -77,8 +77,8 @@ static void bad_specs(void **state)
     refuses("cpu:depth=17", HBG_E_OPTION, "depth", "16");
     refuses("cpu:depth=2,poison=1", HBG_E_OPTION, "depth", "poison");
     refuses("cup", HBG_E_OPTION, "cup", "did you mean \"cpu\"");
-    refuses("cuda", HBG_E_OPTION, "cuda", "no platform");
-    refuses("", HBG_E_OPTION, "", "no platform");
+    refuses("cuda", HBG_E_OPTION, "cuda", "no device");
+    refuses("", HBG_E_OPTION, "", "no device");
 }
 
 static void missing_arguments(void **state)
