@@ -226,7 +226,7 @@ MUTANTS = (
      "address, recording->head, recording->image_bytes);", "address, recording->head, recording->image_bytes - 8);",
      ("backend/poison",)),
     ("upload: an argument that is read is not sent", "src/run/stage.c",
-     "if (!is_staged(run, bound) || !hbg__arg_is_read(&bound->arg) || !view_of(bound, &view)) continue;", "if (!is_staged(run, bound) || !hbg__arg_is_read(&bound->arg) || hbg__arg_is_written(&bound->arg) || !view_of(bound, &view)) continue;",
+     "if (!is_staged(run, bound) || !hbg__arg_is_read(&bound->arg) || !has_view(bound, &view)) continue;", "if (!is_staged(run, bound) || !hbg__arg_is_read(&bound->arg) || hbg__arg_is_written(&bound->arg) || !has_view(bound, &view)) continue;",
      ("backend/host_data", "backend/poison")),
     ("upload: two runs have the same epoch", "src/run/stage.c",
      "    if (HBG_LIKELY(++bank->epoch)) return HBG_OK;\n", "    if (HBG_LIKELY(bank->epoch |= 1)) return HBG_OK;\n",

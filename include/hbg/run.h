@@ -51,8 +51,8 @@ struct hbg_result {
     uint32_t subgraphs_recorded;        /* the body was called, and is kept if it can be */
     uint32_t subgraphs_replayed;        /* a definition was found: one record, whatever the body's size */
     uint32_t subgraphs_missed;          /* recorded although the key had definitions */
-    char subgraph_why[96];              /* of the first of these: "layer" argument 2: its shape, strides or type; else of the first body that cannot be
-                                           kept, recorded or in place */
+    char subgraph_why[96];              /* of the first that was missed: "layer" argument 2: its shape, strides or type; where none was, why the first body
+                                           that was recorded or submitted in place cannot be kept */
     uint32_t subgraphs_in_place;        /* the body was called, and its tasks are plain ones: it cannot be kept, or is nested too deep */
     uint32_t repeated;                  /* 1: built, by the calls of the last build of its place in flight: these were compared and nothing was made */
     uint64_t waited_ns;         /* of prepare, once it had its slot: for runs in flight that use the same host data, or data that the build reads; such runs

@@ -33,8 +33,8 @@ extern "C" {
  * harm, since hbg_buffer_destroy() drops the definitions that name the buffer. HBG_VERIFY_REPLAY=n records one of n that are found again and
  * says HBG_E_IMAGE where they are not the same.
  *
- * Two functions under one key are HBG_E_IMAGE where one build submits both and they are not the same; where the first holds bodies that cannot be
- * kept, nothing can be compared, and each is recorded. Those of different builds have definitions of their own.
+ * Two functions under one key are HBG_E_IMAGE where one build submits both and they submit other tasks. Where the first of them submits a body that cannot
+ * be kept they cannot be compared, and each call is recorded. Functions of different builds have definitions of their own.
  */
 struct hbg_key { const char *name; const void *params; size_t params_size; };
 

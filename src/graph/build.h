@@ -85,7 +85,7 @@ struct hbg__last {
     uint32_t serial;                                /* of the build */
     uint64_t task_count, reuse_edges;
     bool names_buffers;
-    uint32_t fails, rest;                           /* builds in a row that were other ones; builds that are made without looking */
+    uint32_t fails, pause;                           /* builds in a row that were other ones; builds that are made without looking */
 };
 
 struct hbg__recording {

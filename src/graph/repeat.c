@@ -20,8 +20,8 @@ void hbg__repeat_begin(struct hbg_graph *g, const struct hbg__build_input *input
     last->head = NULL;                  /* the arena is about to be written */
     if (!input->repeats) return;
     if (last->owner != input->owner) *last = (struct hbg__last){ .owner = input->owner };
-    g->repeat.is_tried = g->repeat.is_possible = last->rest == 0;
-    if (last->rest) last->rest--;
+    g->repeat.is_tried = g->repeat.is_possible = last->pause == 0;
+    if (last->pause) last->pause--;
     if (is_here && g->repeat.is_tried && hbg__boundary_holds(recording, &input->boundary, &miss) &&
         (!last->names_buffers || hbg__boundary_is_same(recording, &input->boundary))) g->repeat.head = head;
     else g->notes.count = g->notes.word_count = 0;
@@ -37,7 +37,7 @@ void hbg__repeat_start(struct hbg_graph *g)
 
 /* ---- regions ------------------------------------------------------------------------------------------------------- */
 
-uint32_t hbg__repeat_name(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, bool writes)
+uint32_t hbg__repeat_named_buffer(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, bool writes)
 {
     const struct hbg__buffer_ops *ops = &g->input->buffers;
     const struct hbg__recording *recording = g->recording;
@@ -70,14 +70,14 @@ static bool is_scalar_of(const struct hbg_graph *g, const struct hbg_view_arg *w
     return layout->dtype == (int16_t)arg->dtype && layout->rank == 0;
 }
 
-static bool put_scalar(const struct hbg_graph *g, struct hbg_view_arg *was, const struct hbg_arg *arg)
+static bool take_scalar(const struct hbg_graph *g, struct hbg_view_arg *was, const struct hbg_arg *arg)
 {
     if (was->base != HBG__BASE_ZERO || !is_scalar_of(g, was, arg)) return false;
     was->word = arg->u.bits;
     return true;
 }
 
-static HBG_NO_INLINE bool put_other(struct hbg_graph *g, struct hbg_view_arg *was, const struct hbg_arg *arg)
+static HBG_NO_INLINE bool take_other(struct hbg_graph *g, struct hbg_view_arg *was, const struct hbg_arg *arg)
 {
     if (arg->kind == HBG_ARG_UNTRACKED) return hbg__repeat_region(g, was, &arg->u.region, NULL, false);
     if (arg->kind == HBG_ARG_BOUND) return arg->u.boundary == &g->args && was->base == HBG__BASE_BOUNDARY + arg->index && is_scalar_of(g, was, arg);
@@ -95,7 +95,7 @@ static struct hbg_view_arg *args_of(const struct hbg_graph *g, const struct hbg_
 }
 
 /* A list whose kinds stand in a note. */
-static HBG_NO_INLINE bool is_noted_list(struct hbg_graph *g, const struct hbg__note *note, const struct hbg__task_record *r, struct hbg_arg_list list)
+static HBG_NO_INLINE bool is_list_by_note(struct hbg_graph *g, const struct hbg__note *note, const struct hbg__task_record *r, struct hbg_arg_list list)
 {
     struct hbg_view_arg *was = args_of(g, r);
     if (note->kind != HBG__NOTE_LIST || list.count != note->count) return false;
@@ -108,7 +108,7 @@ static HBG_NO_INLINE bool is_noted_list(struct hbg_graph *g, const struct hbg__n
             continue;
         }
         bool same = arg->kind - 1u < HBG_ARG_INOUT ? hbg__repeat_region(g, was, &arg->u.region, NULL, arg->kind != HBG_ARG_IN)
-                  : arg->kind == HBG_ARG_SCALAR ? put_scalar(g, was, arg) : put_other(g, was, arg);
+                  : arg->kind == HBG_ARG_SCALAR ? take_scalar(g, was, arg) : take_other(g, was, arg);
         if (!same) return false;
         was++;
     }
@@ -116,14 +116,14 @@ static HBG_NO_INLINE bool is_noted_list(struct hbg_graph *g, const struct hbg__n
     return true;
 }
 
-static inline bool is_told_list(struct hbg_graph *g, const struct hbg__task_record *r, struct hbg_arg_list list)
+static inline bool is_list_by_signature(struct hbg_graph *g, const struct hbg__task_record *r, struct hbg_arg_list list)
 {
     const uint8_t *kind = g->input->signatures[r->kernel].kind;
     struct hbg_view_arg *was = args_of(g, r);
     if (list.count != r->arg_count || (!g->input->signatures[r->kernel].given && list.count)) return false;
     for (const struct hbg_arg *arg = list.arg, *end = arg + list.count; arg != end; arg++, was++) {
         if (arg->kind != *kind++) return false;
-        if (HBG_LIKELY(arg->kind <= HBG_ARG_INOUT) ? !hbg__repeat_region(g, was, &arg->u.region, NULL, arg->kind != HBG_ARG_IN) : !put_scalar(g, was, arg)) return false;
+        if (HBG_LIKELY(arg->kind <= HBG_ARG_INOUT) ? !hbg__repeat_region(g, was, &arg->u.region, NULL, arg->kind != HBG_ARG_IN) : !take_scalar(g, was, arg)) return false;
     }
     return true;
 }
@@ -133,7 +133,7 @@ static inline bool is_same_task(struct hbg_graph *g, int kernel, struct hbg_arg_
     const struct hbg__task_record *r = hbg__record_at(g, g->task_count);
     if (kernel != r->kernel || r->flags & HBG__TASK_NO_KERNEL || (list.count && !list.arg)) return false;
     const struct hbg__note *note = hbg__note_here(g);
-    return HBG_UNLIKELY(note != NULL) ? is_noted_list(g, note, r, list) : is_told_list(g, r, list);
+    return HBG_UNLIKELY(note != NULL) ? is_list_by_note(g, note, r, list) : is_list_by_signature(g, r, list);
 }
 
 struct hbg_task hbg__repeat_submit(struct hbg_graph *g, int kernel, struct hbg_arg_list list)
@@ -400,5 +400,5 @@ void hbg__repeat_keep(struct hbg_graph *g)
     if (g->repeat.is_on) last->fails = 0;
     if (g->repeat.is_possible && !g->repeat.has_left) return;
     last->fails += last->fails < FAILS_MAX;
-    last->rest = (1u << (last->fails - 1)) - 1;
+    last->pause = (1u << (last->fails - 1)) - 1;
 }

@@ -32,7 +32,8 @@ void hbg__repeat_begin(struct hbg_graph *g, const struct hbg__build_input *input
 /* The tables are ready. */
 void hbg__repeat_start(struct hbg_graph *g);
 
-/* Calls while calls are compared. Of a submit, the task, whether it is the same or not; of the others false: it is another one, and was not made. */
+/* Calls of the build while they are compared. A submit returns its task either way; the others return false where the call differs from the last build's,
+   and then the caller makes it. */
 struct hbg_task hbg__repeat_submit(struct hbg_graph *g, int kernel, struct hbg_arg_list list);
 bool hbg__repeat_alloc(struct hbg_graph *g, struct hbg_region *region);     /* type and shape are given; it gets its storage */
 bool hbg__repeat_scope_end(struct hbg_graph *g);

@@ -8,7 +8,7 @@
 #include "graph/short_way.h"
 
 /* The index of a device buffer that the build has named, or of the next one, which is named now, if it is the one that was named here. HBG__NIL: it is not. */
-uint32_t hbg__repeat_name(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, bool writes);
+uint32_t hbg__repeat_named_buffer(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, bool writes);
 /* Is the intermediate still there, and does the region begin in it? Then it is remembered for hbg__recall_list(), since many have one base. */
 bool hbg__repeat_intermediate(struct hbg_graph *g, const struct hbg__storage *s, const struct hbg_region *r);
 
@@ -16,7 +16,7 @@ bool hbg__repeat_intermediate(struct hbg_graph *g, const struct hbg__storage *s,
 static inline bool hbg__repeat_region(struct hbg_graph *g, const struct hbg_view_arg *was, const struct hbg_region *r, const struct hbg_region *looks, bool writes)
 {
     uint32_t index = hbg__short_storage(g, r, writes);
-    if (HBG_UNLIKELY(index == HBG__NIL) && (index = hbg__repeat_name(g, was, r, writes)) == HBG__NIL) return false;
+    if (HBG_UNLIKELY(index == HBG__NIL) && (index = hbg__repeat_named_buffer(g, was, r, writes)) == HBG__NIL) return false;
     const struct hbg__storage *s = &g->storages[index];
     if (was->base != s->base || was->word != (uint64_t)(r->offset_bytes + s->word_bias)) return false;
     if (looks ? !hbg__same_looks(r, looks) : !hbg__layout_is(hbg__layout_at(g, was->layout), r)) return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gate.c - gate C: host data of runs in flight. A run that would read what an unfinished one writes, or write what one reads, waits
+/* gate.c - host data of runs in flight. (Two other gates keep runs apart: a slot that is free, lease.c, and cores that are, the device's queue.) A run that would read what an unfinished one writes, or write what one reads, waits
  * in its prepare until that one has ended and its outputs are home.
  *
  *     bind     the ranges of this run's host arguments, sorted

@@ -104,7 +104,7 @@ static enum hbg_status place_groups(struct hbg__run *run, struct hbg_error *erro
 }
 
 /* The bytes of a host argument, as offsets into its group. False: it touches none. */
-static bool view_of(const struct hbg__boundary_arg *bound, struct hbg__view *view)
+static bool has_view(const struct hbg__boundary_arg *bound, struct hbg__view *view)
 {
     const struct hbg_region *r = &bound->arg.u.region;
     return hbg__view_canonical(view, bound->displacement, hbg_dtype_size(r->dtype), r->rank, r->shape, r->stride_bytes);
@@ -121,7 +121,7 @@ static enum hbg_status copy_arguments(struct hbg__run *run, struct hbg_error *er
     struct hbg__view view;
     for (uint32_t i = 0; i < run->arg_count; i++) {
         const struct hbg__boundary_arg *bound = &run->arg[i];
-        if (!is_staged(run, bound) || !hbg__arg_is_read(&bound->arg) || !view_of(bound, &view)) continue;
+        if (!is_staged(run, bound) || !hbg__arg_is_read(&bound->arg) || !has_view(bound, &view)) continue;
         const struct hbg__placed_group *placed = &run->placed[bound->group];
         uint64_t bytes = 0;
         enum hbg_status status = hbg__transfer_in(device->ops, device->platform, run->streams.stream[HBG__STREAM_COPY], placed->address,
@@ -141,7 +141,7 @@ enum hbg_status hbg__run_copy_back(struct hbg__run *run)
     struct hbg__view view;
     for (uint32_t i = 0; i < run->arg_count; i++) {
         const struct hbg__boundary_arg *bound = &run->arg[i];
-        if (!is_staged(run, bound) || !hbg__arg_is_written(&bound->arg) || !view_of(bound, &view)) continue;
+        if (!is_staged(run, bound) || !hbg__arg_is_written(&bound->arg) || !has_view(bound, &view)) continue;
         const struct hbg__placed_group *placed = &run->placed[bound->group];
         uint64_t bytes = 0;
         enum hbg_status status = hbg__transfer_out(device->ops, device->platform, run->streams.stream[HBG__STREAM_COPY],

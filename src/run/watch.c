@@ -187,7 +187,7 @@ void hbg__watch_free(struct hbg__run *run)
     watch->capacity = 0;
 }
 
-static bool view_of(const struct hbg__boundary_arg *bound, struct hbg__view *view)
+static bool has_view(const struct hbg__boundary_arg *bound, struct hbg__view *view)
 {
     const struct hbg_region *r = &bound->arg.u.region;
     return bound->group != UINT32_MAX && hbg__view_canonical(view, bound->displacement, hbg_dtype_size(r->dtype), r->rank, r->shape, r->stride_bytes);
@@ -231,7 +231,7 @@ static enum hbg_status copy_groups(struct hbg__run *run, unsigned char *copy, bo
     }
     for (uint32_t i = 0; i < run->arg_count; i++) {
         const struct hbg__boundary_arg *bound = &run->arg[i];
-        if (!view_of(bound, &view) || !is_in_place(run, bound->group)) continue;
+        if (!has_view(bound, &view) || !is_in_place(run, bound->group)) continue;
         copy_view(copy + run->placed[bound->group].watched, run->group[bound->group].host, &view);
     }
     return HBG_OK;
@@ -260,7 +260,7 @@ static void name_byte(const struct hbg__run *run, uint32_t g, int64_t off, struc
     int64_t nearest = INT64_MAX, beside = 0;
     int argument = -1;
     for (uint32_t i = 0; i < run->arg_count; i++) {
-        if (run->arg[i].group != g || !view_of(&run->arg[i], &view)) continue;
+        if (run->arg[i].group != g || !has_view(&run->arg[i], &view)) continue;
         int64_t past = off - (hbg__view_end(&view) - 1), before = view.lo - off, distance = past > 0 ? past : before > 0 ? before : 0;
         if (distance == 0 && touches(&view, off)) {
             hbg__error_set_argument(text, HBG_E_OVERWRITTEN, (int)i, "argument", "a kernel of %s wrote byte %" PRId64 " of argument %u, which the run only reads", name, off - view.lo, i);
@@ -297,7 +297,7 @@ static enum hbg_status end_groups(struct hbg__run *run, struct hbg_error *error)
     if (status) return status;
     for (uint32_t i = 0; i < run->arg_count; i++) {
         const struct hbg__boundary_arg *bound = &run->arg[i];
-        if (!view_of(bound, &view) || !hbg__arg_is_written(&bound->arg) || run->placed[bound->group].watched == not_watched) continue;
+        if (!has_view(bound, &view) || !hbg__arg_is_written(&bound->arg) || run->placed[bound->group].watched == not_watched) continue;
         uint64_t first = run->placed[bound->group].watched + guard_of(run, bound->group);
         copy_view(watch->before + first, watch->now + first, &view);
     }
