@@ -239,9 +239,15 @@ def times_of_runs_in_flight():
 
 
 def copies_lie_between_launch_and_start():
-    """Large arguments travel behind the launch: with one run in flight the text tells of that time as well."""
-    text, outcome = run_both("vector", "n=2000000", "--device", "cpu:workers=1,depth=1,memory=discrete")
-    assert outcome["queued_ns"]["median"] * 100 > outcome["run_ns"]["median"] and "\nqueued  " in text, (text, outcome)
+    """Large arguments travel behind the launch: with one run in flight the text tells of that time as well. Where a busy machine keeps the host waiting before
+    its launch they have arrived by then: so in one of several tries."""
+    for _ in range(10):
+        text, outcome = run_both("vector", "n=2000000", "--device", "cpu:workers=1,depth=1,memory=discrete")
+        large = outcome["queued_ns"]["median"] * 100 > outcome["run_ns"]["median"]
+        assert large == ("\nqueued  " in text), (text, outcome)
+        if large:
+            return
+    raise AssertionError((text, outcome))
 
 
 def failing_kernel():
