@@ -40,11 +40,12 @@ struct hbg__boundary {
 
 /* What the build and the guards need of the device, as functions, since includes only point down. */
 struct hbg__buffer_ops {
-    /* the buffer behind a handle: its size; NULL (stale handle, or another device's buffer: *foreign) */
+    /* the buffer behind a handle, to be told from others: its size; NULL (stale handle, or another device's buffer: *foreign) */
     struct hbg_buffer *(*find)(void *user, uint32_t handle, uint64_t *size_bytes, bool *foreign);
     /* copy device bytes to the host; waits for nothing (build time); false: the device failed */
     bool (*read)(void *user, struct hbg_buffer *buffer, uint64_t offset, void *target, uint64_t size_bytes);
-    void (*hold)(void *user, struct hbg_buffer *buffer);        /* one more holder */
+    /* the same, with one more holder: any thread may destroy a buffer that was only found */
+    struct hbg_buffer *(*hold)(void *user, uint32_t handle, uint64_t *size_bytes, bool *foreign);
     void (*drop)(void *user, struct hbg_buffer *buffer);
     /* may the buffer be read, or, where it is NULL, these bytes of the host? A run in flight may be about to write them. wait: until they
        may be, or a status and its sentence; else HBG_E_BUSY at once. reader NULL: nobody else writes */

@@ -325,10 +325,11 @@ static struct hbg__definition *find_stored(struct hbg__call *call, uint32_t *bes
 {
     struct hbg_graph *g = call->g;
     struct hbg__definition *d = NULL, *found = NULL;
+    const char *single = NULL;
     while (*best > 0 && !g->failed && (d = hbg__definition_next(g->input->definitions, &call->key, d)) != NULL) {
         if (d->in_place) {
             *in_place = true;
-            hbg__say_single(call, d->single);
+            if (!single) single = d->single;
         }
         if (d->in_place || hbg__known_find(g->bodies, d) || !has_buffers(g, d) || !fits_better(call, d, best, first)) continue;
         if (found) hbg__definition_unpin(found);
@@ -336,6 +337,7 @@ static struct hbg__definition *find_stored(struct hbg__call *call, uint32_t *bes
         found = d;
     }
     if (d) hbg__definition_unpin(d);
+    if (single && !found) hbg__say_single(call, single);
     return found;
 }
 

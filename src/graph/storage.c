@@ -274,30 +274,37 @@ bool hbg__is_argument_of_body(const struct hbg_graph *g, uint32_t handle)
     return false;
 }
 
+/* The buffer, held for the recording: by what the last build has left there, or anew. NULL: latched. */
+static struct hbg_buffer *hold_buffer(struct hbg_graph *g, uint32_t handle, int argument, uint64_t *size_bytes)
+{
+    const struct hbg__buffer_ops *ops = &g->input->buffers;
+    const struct hbg__recording *r = g->recording;
+    bool foreign = false;
+    if (r->named_count < g->repeat.kept_buffers && r->named[r->named_count].handle == handle && r->named[r->named_count].buffer) {
+        *size_bytes = r->named[r->named_count].size_bytes;
+        return r->named[r->named_count].buffer;
+    }
+    struct hbg_buffer *buffer = ops->hold(ops->user, handle, size_bytes, &foreign);
+    if (!buffer)
+        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d names a device buffer that %s", argument,
+                        foreign ? "belongs to another device" : "has been destroyed");
+    return buffer;
+}
+
 /* A device buffer that the build names itself: a base table entry of its own, and the recording holds it. If the boundary
    passes the same buffer, they share the history. */
 static struct hbg__storage *add_buffer(struct hbg_graph *g, uint32_t handle, int argument)
 {
-    const struct hbg__buffer_ops *ops = &g->input->buffers;
     uint64_t size_bytes = 0;
-    bool foreign = false;
-    const struct hbg__recording *r = g->recording;
-    bool kept = r->named_count < g->repeat.kept_buffers && r->named[r->named_count].handle == handle && r->named[r->named_count].buffer;
-    struct hbg_buffer *buffer = kept ? r->named[r->named_count].buffer : ops->find(ops->user, handle, &size_bytes, &foreign);
-    if (kept) size_bytes = r->named[r->named_count].size_bytes;
-    if (!buffer) {
-        hbg__graph_fail(g, HBG_E_REGION, argument, "", "argument %d names a device buffer that %s", argument,
-                        foreign ? "belongs to another device" : "has been destroyed");
-        return NULL;
-    }
-    if (!hbg__name_room(g)) return NULL;
+    struct hbg_buffer *buffer = hbg__name_room(g) ? hold_buffer(g, handle, argument, &size_bytes) : NULL;
+    if (!buffer) return NULL;
+    bool is_argument = hbg__is_argument_of_body(g, handle);
+    uint32_t base = hbg__name(g, (struct hbg__named){ .kind = HBG__NAMED_BUFFER, .handle = handle, .buffer = buffer, .is_argument = is_argument, .size_bytes = size_bytes });
     uint64_t *index = hbg__map_u64_add(&g->buffer_map, handle | (uint64_t)1 << 32, NULL);
     struct hbg__storage *s = index ? hbg__storage_add(g) : NULL;
     if (!s) { hbg__graph_fail_memory(g, "storages"); return NULL; }
     *index = hbg__storage_index(g, s);
-    if (!kept) ops->hold(ops->user, buffer);
-    bool is_argument = hbg__is_argument_of_body(g, handle);
-    s->base = hbg__name(g, (struct hbg__named){ .kind = HBG__NAMED_BUFFER, .handle = handle, .buffer = buffer, .is_argument = is_argument, .size_bytes = size_bytes });
+    s->base = base;
     s->size_bytes = size_bytes;
     const uint64_t *boundary = hbg__map_u64_find(&g->buffer_map, handle);
     if (boundary) {

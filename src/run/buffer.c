@@ -88,13 +88,6 @@ struct hbg_buffer *hbg__buffer_find_locked(const struct hbg_device *device, uint
     return *foreign ? NULL : buffer;
 }
 
-void hbg__buffer_hold(struct hbg_buffer *buffer)
-{
-    hbg__process_lock();
-    buffer->holders++;
-    hbg__process_unlock();
-}
-
 void hbg__buffer_forget_memory(struct hbg_buffer *buffer)
 {
     if (buffer->address) buffer->device->ops->memory_free(buffer->device->platform, buffer->address, buffer->size_bytes);
@@ -227,13 +220,26 @@ struct hbg_region hbg_buffer_region(struct hbg_buffer *buffer, size_t offset, en
 
 /* ---- what the graph asks ---- */
 
-static struct hbg_buffer *graph_find(void *user, uint32_t handle, uint64_t *size_bytes, bool *foreign)
+static struct hbg_buffer *look_up(const struct hbg_device *device, uint32_t handle, bool holds, uint64_t *size_bytes, bool *foreign)
 {
     hbg__process_lock();
-    struct hbg_buffer *buffer = hbg__buffer_find_locked(user, handle, foreign);
-    if (buffer) *size_bytes = buffer->size_bytes;
+    struct hbg_buffer *buffer = hbg__buffer_find_locked(device, handle, foreign);
+    if (buffer) {
+        *size_bytes = buffer->size_bytes;
+        buffer->holders += holds;
+    }
     hbg__process_unlock();
     return buffer;
+}
+
+static struct hbg_buffer *graph_find(void *user, uint32_t handle, uint64_t *size_bytes, bool *foreign)
+{
+    return look_up(user, handle, false, size_bytes, foreign);
+}
+
+static struct hbg_buffer *graph_hold(void *user, uint32_t handle, uint64_t *size_bytes, bool *foreign)
+{
+    return look_up(user, handle, true, size_bytes, foreign);
 }
 
 static bool graph_read(void *user, struct hbg_buffer *buffer, uint64_t offset, void *target, uint64_t size_bytes)
@@ -247,7 +253,6 @@ static enum hbg_status graph_settle(void *reader, struct hbg_buffer *buffer, con
     return hbg__run_settle(reader, buffer, memory, size_bytes, wait, error);
 }
 
-static void graph_hold(void *user, struct hbg_buffer *buffer) { (void)user; hbg__buffer_hold(buffer); }
 static void graph_drop(void *user, struct hbg_buffer *buffer) { (void)user; hbg__buffer_drop(buffer); }
 
 struct hbg__buffer_ops hbg__device_buffer_ops(struct hbg_device *device)

@@ -34,7 +34,6 @@ struct hbg_buffer {
 /* The buffer behind a handle, borrowed; NULL: stale, or *foreign. The process lock is held. */
 struct hbg_buffer *hbg__buffer_find_locked(const struct hbg_device *device, uint32_t handle, bool *foreign);
 
-void hbg__buffer_hold(struct hbg_buffer *buffer);
 void hbg__buffer_drop(struct hbg_buffer *buffer);           /* takes the device lock when it is the last */
 
 /* The device closes: its memory goes, the struct stays. device->lock is held. */

@@ -667,6 +667,48 @@ static void edges_and_untracked_regions_of_bodies_are_compared(struct hbg_device
     }
 }
 
+/* Submits an argument of the build around where its own is the longer one. */
+static struct hbg_region around;
+
+static void long_captures_body(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    (void)params;
+    hbg_submit(g, TOLD, hbg_inout(hbg_args_region(args, 0).shape[0] > LEN / 2 ? around : at(args, 0)), hbg_i32(1));
+}
+
+static void long_captures_build(struct hbg_graph *g, const struct hbg_args *args, const void *params)
+{
+    struct hbg_region x = hbg_args_region(args, 0);
+    (void)params;
+    around = at(args, LEN - 1);
+    hbg_subgraph(g, KEY("some capture"), long_captures_body, HBG_ARGS(hbg_inout(hbg_slice(x, 0, 0, LEN / 2))));
+    if (which) hbg_subgraph(g, KEY("some capture"), long_captures_body, HBG_ARGS(hbg_inout(hbg_slice(x, 0, 0, LEN - 1))));
+}
+
+/* Of a key with a body that can be kept and one that cannot: a build that finds the one has nothing to say of the other, compared or not. */
+static void what_is_found_has_no_reason(struct hbg_device *device, const struct device_kind *kind)
+{
+    (void)kind;
+    for (int no_compare = 0; no_compare < 2; no_compare++) {
+        struct hbg_program_options options = HBG_OPTIONS(program_options);
+        struct hbg_program *program = NULL;
+        int32_t x[LEN] = { 0 };
+        options.build = long_captures_build;
+        options.kernels = kernels;
+        options.kernel_count = KERNELS_END;
+        options.no_compare = no_compare;
+        assert_int_equal(hbg_program_create(device, &options, &program), HBG_OK);
+        for (int run = 0; run < 12; run++) {
+            struct hbg_result result = HBG_OPTIONS(result);
+            which = run == 1;
+            assert_int_equal(hbg_run_sync(program, HBG_ARGS(hbg_inout(HOST_I32(x, LEN))), &result), HBG_OK);
+            if (which) assert_string_not_equal(result.subgraph_why, "");
+            else assert_string_equal(result.subgraph_why, "");
+        }
+        hbg_program_destroy(program);
+    }
+}
+
 int main(void)
 {
     static const struct device_test tests[] = {
@@ -674,7 +716,7 @@ int main(void)
         DEVICE_TEST(a_region_of_an_ended_scope_is_refused), DEVICE_TEST(a_region_beyond_its_intermediate_is_refused), DEVICE_TEST(what_is_wrong_is_refused_as_ever),
         DEVICE_TEST(named_buffers_are_the_same_ones), DEVICE_TEST(a_named_buffer_may_become_an_argument), DEVICE_TEST(an_argument_may_have_been_a_named_buffer),
         DEVICE_TEST(a_buffer_may_go_while_it_is_named), DEVICE_TEST(buffers_in_turns_are_known), DEVICE_TEST(no_history_is_told_of_a_comparison), DEVICE_TEST(what_comes_between_is_no_last_build), DEVICE_TEST(programs_in_turns_are_compared),
-        DEVICE_TEST(a_run_that_failed_is_made_anew), DEVICE_TEST(no_compare_are_made), DEVICE_TEST(trying_grows_rare),
+        DEVICE_TEST(a_run_that_failed_is_made_anew), DEVICE_TEST(no_compare_are_made), DEVICE_TEST(trying_grows_rare), DEVICE_TEST(what_is_found_has_no_reason),
         DEVICE_TEST(reads_are_compared_by_what_follows), DEVICE_TEST(bodies_are_compared_by_what_they_looked_at),
         DEVICE_TEST(edges_and_untracked_regions_of_bodies_are_compared),
     };
