@@ -101,8 +101,12 @@ def cold(o):
     names = ("chip.run", "chip.run.bind", "chip.run.bind.args", "chip.run.bind.build", "chip.run.bind.upload", "chip.run.prepare_execution",
              "chip.run.runner_run", "chip.run.validate")
     program = pathlib.Path(o.hbg).parent / "cold_bench"
-    if not program.exists():
-        sys.exit(f"{program} is not there: cmake --build {program.parent} --target cold_bench")
+    if (program.parent / "CMakeCache.txt").exists():        # of an installed command there is none
+        made = subprocess.run(["cmake", "--build", program.parent, "--target", "cold_bench"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if made.returncode:
+            sys.exit(f"{made.stdout}\n{program} cannot be built")
+    elif not program.exists():
+        sys.exit(f"{program} is not there: name the command of a build folder with --hbg")
     taken = {cause: {name: [] for name in names} for cause in causes}
     with tempfile.TemporaryDirectory() as folder:
         for block in range(o.blocks):
